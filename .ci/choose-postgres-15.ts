@@ -49,7 +49,7 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-/** The milliseconds of each file's tests. */
+/** The total duration of each file's tests, in milliseconds. */
 function readTimes(path: string): Map<string, number> {
   const { testResults } = JSON.parse(readFileSync(path, "utf8")) as Results;
   return new Map(
@@ -60,7 +60,7 @@ function readTimes(path: string): Map<string, number> {
   );
 }
 
-/** Takes the file that adds the most statements for its time until none is missing. Then drops files that others made unnecessary. */
+/** Adds the file with the most missing statements per time until none is missing. Then drops files that are no longer needed. */
 function choose(statements: readonly Statement[], times: ReadonlyMap<string, number>): string[] {
   const timeOf = (file: string): number => times.get(file) ?? Number.POSITIVE_INFINITY;
   const chosen: string[] = [];

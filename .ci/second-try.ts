@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** More failed files than this are not due to a slow machine. */
+/** If more files fail, a slow machine is not the cause. */
 const FILES_MAX = 5;
 /** These tests look for races and wrong amounts. A single failure is a bug, so they get no second try. */
 const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes/;
 
 /**
- * Writes the test files that may be tried again to the file SECOND_TRY, one per line. Writes nothing after an error outside of tests, or
- * if a file did not run to its end, because a second try would hide that.
+ * Writes the test files that may be tried again to the file SECOND_TRY, one per line. Writes nothing after an error outside of tests or if
+ * a file did not complete, because a second try would hide the problem.
  */
 export default class SecondTry implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {

@@ -22,7 +22,7 @@ function makePackage(destination: string): string {
   try {
     if (!existsSync(join(ROOT, "dashboard/dist/index.html")))
       throw new Error("the dashboard is not built: use npm run package");
-    // The layout is that of a clone, so that the service finds its files in both.
+    // The layout is the same as in a clone, so that the service finds its files in both.
     for (const path of [
       "dashboard/dist",
       ...tracked("service/migrations", "openapi", "docs", ":(glob)*.md", "LICENSE"),
@@ -44,7 +44,7 @@ function makePackage(destination: string): string {
 
 const toJavaScript = (file: string): string => file.replace(/\.ts$/, ".js");
 
-/** Renames the files in imports and in URLs of worker threads. */
+/** Removes the types, and renames `.ts` to `.js` in imports and in URLs of worker threads. */
 function strip(file: string): string {
   const code = stripTypeScriptTypes(readFileSync(join(ROOT, file), "utf8"), { mode: "strip" });
   return code.replaceAll(/"(\.{1,2}\/[^"\n]+)\.ts"/g, (_, path: string) => {

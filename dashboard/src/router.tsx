@@ -41,7 +41,7 @@ export const router = createRouter({
   routeTree,
   context: { queryClient },
   defaultPreload: "intent",
-  // Caching is left to React Query.
+  // React Query does the caching.
   defaultPreloadStaleTime: 0,
   // Most pages load sooner than this. The page replaces the placeholder as soon as there is data.
   defaultPendingMs: 500,

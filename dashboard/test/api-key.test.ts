@@ -30,7 +30,7 @@ function key(id: string, changes: Partial<ApiKey> = {}): ApiKey {
 
 const IN_THREE_DAYS = "2026-11-18T12:00:00.000Z";
 
-test("a key is active, expires soon, has expired or was revoked", () => {
+test("a key is active, expiring soon, expired or revoked", () => {
   expect(stateOf(key("1"), NOW)).toBe("working");
   expect(stateOf(key("1", { expiresAt: "2026-12-31T00:00:00.000Z" }), NOW)).toBe("working");
   expect(stateOf(key("1", { expiresAt: IN_THREE_DAYS }), NOW)).toBe("ending");
@@ -38,7 +38,7 @@ test("a key is active, expires soon, has expired or was revoked", () => {
   expect(stateOf(key("1", { revokedAt: "2026-11-01T00:00:00.000Z", isValid: false }), NOW)).toBe("revoked");
 });
 
-test("an expiring key is reported with its successor and whether it is still used", () => {
+test("an expiring key shows its successor, and whether the old key is still in use", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
   expect(endingKeysOf([old], NOW)).toEqual([{ key: old, successor: null, isStillUsed: false }]);
   const next = key("2", { createdAt: "2026-11-15T09:00:00.000Z" });
@@ -47,7 +47,7 @@ test("an expiring key is reported with its successor and whether it is still use
   expect(endingKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
 });
 
-test("a key with another name, fewer scopes or its own expiry is not a successor", () => {
+test("a key that has a different name, lacks a scope, expires soon or is older is not a successor", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
   const later = { createdAt: "2026-11-15T09:00:00.000Z" };
   for (const other of [
@@ -59,7 +59,7 @@ test("a key with another name, fewer scopes or its own expiry is not a successor
     expect(endingKeysOf([other, old], NOW).find((ending) => ending.key === old)?.successor).toBe(null);
 });
 
-test("form values become a request body", () => {
+test("the create and rotate forms produce the API request bodies", () => {
   const scopes = { check: true, consume: false, events: true, reverse: false };
   expect(toKeyBody({ name: " Backend ", scopes, lasts: "" }, NOW)).toEqual({
     name: "Backend",
@@ -71,7 +71,7 @@ test("form values become a request body", () => {
   });
 });
 
-test("the example call has the smallest effect that the scopes allow", () => {
+test("the example call uses the endpoint with the smallest effect that the key's scopes allow", () => {
   const of = (scopes: ApiKey["scopes"], feature: string | null): string =>
     keyCall({ scopes }, { origin: "https://purser.example", secret: "pur_test_x", feature });
   expect(of(["check", "consume", "events"], "image.render")).toContain("/v1/check");
@@ -81,7 +81,7 @@ test("the example call has the smallest effect that the scopes allow", () => {
   expect(of(["consume", "reverse"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
 });
 
-test("a creator is shown by name, or by kind and ID", () => {
+test("a creator is shown by name, or by a fallback label such as kind and ID", () => {
   const shown = (["member", "token", "command", "system"] as const).map((kind) => [
     nameOfCreator({ kind, id: "9", name: "Olga" }),
     nameOfCreator({ kind, id: "9", name: null }),
@@ -94,12 +94,12 @@ test("a creator is shown by name, or by kind and ID", () => {
   ]);
 });
 
-test("a rotation defaults to the lifetime of the old key", () => {
+test("rotating a key suggests the expiry option closest to the old key's lifetime", () => {
   const createdAt = "2026-01-01T00:00:00.000Z";
   const lasting = (expiresAt: string | null) => lastingOf({ createdAt, expiresAt });
   expect(lasting(null)).toBe("");
   expect(lasting("2026-04-01T00:00:00.000Z")).toBe("90");
   expect(lasting("2027-01-01T00:00:00.000Z")).toBe("365");
-  // A very short lifetime, set through the API, becomes the shortest option instead of no expiry.
+  // A one-day lifetime, which only the API can set, maps to the shortest option, not to no expiry.
   expect(lasting("2026-01-02T00:00:00.000Z")).toBe("30");
 });

@@ -19,6 +19,6 @@ test.for([
     { address: "203.0.113.7" },
     "ended one of their sessions (request from 203.0.113.7)",
   ],
-] as const)("%s with %o is one sentence in the audit log", ([action, after, expected]) => {
+] as const)("the audit log describes %s with %o in one sentence", ([action, after, expected]) => {
   expect(sentence(action, after)).toBe(expected);
 });

@@ -21,7 +21,7 @@ async function setupEmpty(): Promise<{ url: string; pool: Pool }> {
   return { url, pool };
 }
 
-test("an invitation is accepted by keyboard, and a second use explains what to do", async () => {
+test("an invitation can be accepted with the keyboard, and reusing its link explains how to log in", async () => {
   const { service, manage } = await setupManage();
   const invited = await manage("POST", "/manage/v1/members", {
     body: { email: "vera@example.com", name: "Vera Viewer", role: "viewer" },
@@ -56,7 +56,7 @@ test("an invitation is accepted by keyboard, and a second use explains what to d
   await later.getByRole("button", { name: /Vera Viewer/ }).waitFor();
 });
 
-test("a login link needs a click, works once, and reports a second use", async () => {
+test("a login link requires a click, works once, and shows an error when it is used again", async () => {
   const { url, pool } = await setupEmpty();
   const { signInPath } = await openDevelopment(pool, null);
   const page = await openWindow(url);
@@ -83,7 +83,7 @@ test("a login link needs a click, works once, and reports a second use", async (
   await expectAccessible(later);
 });
 
-test("the setup page explains where to find a valid link, and leads to the login page after setup", async () => {
+test("the setup page explains where to find a valid link, and links to the login page once setup is complete", async () => {
   const { url, pool } = await setupEmpty();
   const page = await openWindow(url);
   await page.goto("/");
@@ -102,7 +102,7 @@ test("the setup page explains where to find a valid link, and leads to the login
   await page.getByText("This link is no longer valid").waitFor();
   await expectAccessible(page);
   await enter(token);
-  // A project already exists.
+  // Setup opens Home instead of the welcome page, because a project already exists.
   await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
   const late = await openWindow(url, { scheme: "dark" });

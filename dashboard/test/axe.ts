@@ -8,7 +8,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** Expects no serious or critical accessibility violation on the current page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Fade-ins lower the contrast, so wait for them. Endless and scroll-driven animations never finish and are skipped.
+  // Fade-ins lower the contrast, so wait until they finish. Skip endless and scroll-driven animations, which never finish.
   await page.evaluate(() =>
     Promise.allSettled(
       document
@@ -32,7 +32,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** Runs the same check in dark and light mode. */
+/** Runs `expectAccessible` in dark and light mode. */
 export async function expectAccessibleInBoth(page: Page): Promise<void> {
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -8,7 +8,7 @@ test.each([
   [120, [0, 50, 100, 150]],
   [1374, [0, 500, 1000, 1500]],
   [40_000, [0, 10_000, 20_000, 30_000, 40_000]],
-])("the axis up to %i has even steps", (highest, ticks) => {
+])("the axis for values up to %i has evenly spaced ticks", (highest, ticks) => {
   expect(evenTicks(highest)).toEqual(ticks);
 });
 
@@ -18,7 +18,7 @@ function change(at: number, amount: number, balance: number): BalancePoint {
 
 const edge = (at: number, balance: number): BalancePoint => ({ at, balance, entry: null, isTopUp: false });
 
-test("a renewal is one step, not a dip to zero", () => {
+test("the balance chart shows a renewal as one step, without a dip to zero", () => {
   const points = [
     edge(0, 0),
     change(0, 100, 100),
@@ -38,7 +38,7 @@ test("a renewal is one step, not a dip to zero", () => {
   expect(steps[3]?.entry).toMatchObject({ what: "2 changes", amount: 40 });
 });
 
-test("the first credits of a new pool are a step after a lead-in", () => {
+test("the balance chart for a new pool starts at zero, shortly before the first credits", () => {
   const now = edge(1_000, 200);
   expect(stepsOf([edge(0, 0), change(0, 200, 200), now])).toEqual([edge(-40, 0), change(0, 200, 200), now]);
   expect(stepsOf([])).toEqual([]);

@@ -15,7 +15,7 @@ export type Look = { readonly scheme?: "light" | "dark"; readonly width?: number
 
 export type Credentials = { readonly email: string; readonly password: string };
 
-/** A window with a new browser context. A console error or warning fails the test. */
+/** Opens a page in a new browser context. A console error or warning fails the test. */
 export async function openWindow(url: string, { scheme = "light", width = 1440 }: Look = {}): Promise<Page> {
   browser ??= await launchChromium();
   const context: BrowserContext = await browser.newContext({
@@ -26,7 +26,7 @@ export async function openWindow(url: string, { scheme = "light", width = 1440 }
     timezoneId: "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  // Long enough for a busy machine.
+  // Allows for a busy machine.
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -54,7 +54,7 @@ export async function signIn(
   return page;
 }
 
-/** Creates a member of another role through an invitation. */
+/** Invites a member with the given role and accepts the invitation. */
 export async function addMember(
   url: string,
   ownerToken: string,

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
-/** Tests run against the production build, which the service serves. `DASHBOARD_BUILT=1` means that it already exists. */
+/** Creates the production build, which the service serves in tests. Skipped if `DASHBOARD_BUILT=1`. */
 export function setup(): void {
   if (process.env["DASHBOARD_BUILT"] === "1") return;
   execFileSync("npm", ["run", "--silent", "build"], {

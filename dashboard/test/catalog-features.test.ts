@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const FEATURES = "/projects/1/test/features";
 
-test("a created feature is listed with its cost and without plans", async () => {
+test("a new feature is listed with its cost and with no plans", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?define=audio.mix`);
   const dialog = page.getByRole("dialog", { name: "Create feature" });
@@ -31,7 +31,7 @@ test("a created feature is listed with its cost and without plans", async () => 
   await expectAccessibleInBoth(page);
 });
 
-test("creating an existing feature opens the existing one", async () => {
+test("creating a feature with an existing key opens or links to the existing feature", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?define=export`);
   await page.getByRole("dialog", { name: "export" }).waitFor();
@@ -46,7 +46,7 @@ test("creating an existing feature opens the existing one", async () => {
   await page.getByRole("dialog", { name: "export" }).waitFor();
 });
 
-test("a cost is edited by keyboard, and plans keep charging the pinned cost", async () => {
+test("a feature's cost can be edited with the keyboard, and published plans keep charging the old cost", async () => {
   const { service, consume } = await setupManage();
   const page = await signIn(service.url, FEATURES);
   await tabTo(page, page.getByRole("link", { name: "image.render" }));
@@ -60,7 +60,7 @@ test("a cost is edited by keyboard, and plans keep charging the pinned cost", as
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
-  // Focus returns to the link.
+  // Focus returns to the link that opened the dialog.
   await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("image.render");
   const row = page.getByRole("row", { name: /image.render/ });
   expect(await row.textContent()).toContain("12 credits each");
@@ -69,7 +69,7 @@ test("a cost is edited by keyboard, and plans keep charging the pinned cost", as
   expect(body["creditsCharged"]).toBe(10);
 });
 
-test("an edit conflict on a feature names the other author and keeps the input", async () => {
+test("an edit conflict on a feature names the other author and keeps the unsaved input", async () => {
   const { service, manage, tokens } = await setupManage();
   const bob = await addMember(service.url, tokens.owner, "admin");
   const page = await signIn(service.url, `${FEATURES}?key=image.render`);
@@ -93,7 +93,7 @@ test("an edit conflict on a feature names the other author and keeps the input",
   expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
 });
 
-test("the curl call shown saves the values in the form", async () => {
+test("the curl call shown in the feature form saves the form's values", async () => {
   const { service, manage, tokens } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=image.render`);
   await page.getByLabel("Name", { exact: true }).fill("Ada's image");
@@ -105,7 +105,7 @@ test("the curl call shown saves the values in the form", async () => {
   expect(await runCurlOf(page, tokens.admin)).toMatchObject({ code: "changed_meanwhile" });
 });
 
-test("a feature is archived after a warning, and restored", async () => {
+test("a feature can be archived after a warning, and restored later", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=export`);
   await page.getByRole("button", { name: "Archive" }).click();
@@ -123,7 +123,7 @@ test("a feature is archived after a warning, and restored", async () => {
   expect((await manage("GET", "features/export")).body["archivedAt"]).toBeNull();
 });
 
-test("an unnamed event key is named with the suggested name", async () => {
+test("the form that names an event key suggests a name based on the key", async () => {
   const { service, manage, project } = await setupManage();
   await fetch(`${service.url}/v1/events`, {
     method: "POST",
@@ -145,7 +145,7 @@ test("an unnamed event key is named with the suggested name", async () => {
   expect(body["items"]).toMatchObject([{ key: "tokens/used", name: "Tokens used" }]);
 });
 
-test("a second pool is created by keyboard, and features then show their pool", async () => {
+test("a second pool can be created with the keyboard, and the feature list then shows each feature's pool", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}/pools`);
   await expectAccessibleInBoth(page);
@@ -164,7 +164,7 @@ test("a second pool is created by keyboard, and features then show their pool", 
   expect((await manage("GET", "features/video.render")).body["pool"]).toBe("video-minutes");
 });
 
-test("the search finds a feature from any page", async () => {
+test("the global search finds a feature and opens it", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.keyboard.press("Control+k");
@@ -175,7 +175,7 @@ test("the search finds a feature from any page", async () => {
   await page.getByRole("dialog", { name: "video.render" }).waitFor();
 });
 
-test("the slash key focuses the filter, and the URL keeps it", async () => {
+test("the slash key focuses the feature filter, and the filter is kept in the URL", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, FEATURES);
   await page.keyboard.press("/");
@@ -187,7 +187,7 @@ test("the slash key focuses the filter, and the URL keeps it", async () => {
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} can read features but not edit them`, async () => {
+  test(`the ${role} role can read features but not edit them`, async () => {
     const { service, tokens } = await setupManage();
     const credentials = await addMember(service.url, tokens.owner, role);
     const page = await signIn(service.url, `${FEATURES}?key=export`, { credentials });

@@ -18,7 +18,7 @@ const base = {
   features: [feature("a"), feature("b"), feature("c", 5)],
 };
 
-test("concurrent edits are merged, and each author keeps their own changes", () => {
+test("merging concurrent plan edits keeps both authors' changes, and the user's own changes win conflicts", () => {
   const mine = { ...base, name: "Mine", features: [feature("a", 1), feature("c", 5), feature("d")] };
   const theirs = {
     ...base,
@@ -28,16 +28,16 @@ test("concurrent edits are merged, and each author keeps their own changes", () 
   expect(mergeTerms(base, mine, theirs)).toEqual({
     name: "Mine",
     allowances: [credits(200)],
-    // a: limited by me, removed by them; b: removed by me; c: theirs; d: mine; e: theirs.
+    // a: my limit wins over their removal. b: removed by me. c: limit changed by them. d: added by me. e: added by them.
     features: [feature("c", 9), feature("e"), feature("a", 1), feature("d")],
   });
 });
 
-test("a merge without edits changes nothing", () => {
+test("merging plan terms that nobody edited changes nothing", () => {
   expect(mergeTerms(base, base, base)).toEqual(base);
 });
 
-test("saving keeps pools and features that are not in the loaded lists", () => {
+test("saving a plan keeps pools and features that are missing from the loaded lists", () => {
   const theirs = { ...base, allowances: [credits(100), { ...credits(5), pool: "video" }] };
   const known = { features: [], pools: [] };
   expect(toTerms(toValues(theirs, known))).toEqual(theirs);

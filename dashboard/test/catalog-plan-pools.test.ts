@@ -6,7 +6,7 @@ import { signIn } from "./browser.ts";
 
 const EDIT = "/projects/1/test/plans/pro/edit";
 
-test("a pool is created in the plan editor, which keeps the other input", async () => {
+test("creating a pool in the plan editor keeps the unsaved plan changes", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, EDIT);
   await page.getByLabel("Credits", { exact: true }).fill("333");
@@ -38,7 +38,7 @@ async function boxesOf(page: Page, pool: string) {
   return (await Promise.all(boxes)).map((box) => box ?? { x: -1, y: -1, width: -1, height: -1 });
 }
 
-test("the fields of two pools with long names stay aligned in the plan editor", async () => {
+test("the fields of each pool stay aligned in the plan editor, even if a pool has a long name", async () => {
   const { service, manage } = await setupManage();
   const name = "Video minutes in the highest quality that we offer";
   await manage("PUT", "pools/video", { body: { name } });

@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const PLANS = "/projects/1/test/plans";
 
-test("a plan is created and published, and charges use its terms", async () => {
+test("a plan can be created and published, and charges then use its terms", async () => {
   const { service, manage, consume, assign } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/features?define=audio.mix");
   await page.getByLabel("Unit", { exact: true }).fill("second");
@@ -66,7 +66,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   });
 });
 
-test("a plan is created and published by keyboard", async () => {
+test("a plan can be created and published with the keyboard", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PLANS);
   await tabTo(page, page.getByRole("button", { name: "Create plan" }));
@@ -94,7 +94,7 @@ test("a plan is created and published by keyboard", async () => {
   ]);
 });
 
-test("the shown curl calls save and publish a draft", async () => {
+test("the curl calls shown for a plan save and publish its draft", async () => {
   const { service, manage, tokens } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro/edit`);
   await page.getByLabel("Credits", { exact: true }).fill("120");
@@ -110,7 +110,7 @@ test("the shown curl calls save and publish a draft", async () => {
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 120 }] });
 });
 
-test("publishing for the next renewal shows the customer count, and customers keep their version until then", async () => {
+test("publishing at the next renewal shows the number of customers, who keep their version until they renew", async () => {
   const { service, manage, assign, check } = await setupManage();
   await assign("grace");
   await manage("PUT", "features/image.render", {
@@ -151,7 +151,7 @@ test("publishing for the next renewal shows the customer count, and customers ke
   });
 });
 
-test("an edit conflict on a plan names the other author and merges both edits", async () => {
+test("an edit conflict on a plan names the other author and merges both authors' changes", async () => {
   const { service, manage, tokens } = await setupManage();
   const bob = await addMember(service.url, tokens.owner, "admin");
   const page = await signIn(service.url, `${PLANS}/pro/edit`);
@@ -176,7 +176,7 @@ test("an edit conflict on a plan names the other author and merges both edits", 
   expect(JSON.stringify(body["draft"])).toContain("video.render");
 });
 
-test("the editor starts from the current draft, and a new pool does not reset the form", async () => {
+test("the plan editor loads the current draft, and a pool created elsewhere does not reset the form", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro`);
   const draft = { name: "Pro", allowances: [{ credits: 222, period: "month" }], features: [] };
@@ -193,7 +193,7 @@ test("the editor starts from the current draft, and a new pool does not reset th
   expect((await manage("GET", "plans/pro")).body["draft"]).toMatchObject({ allowances: [{ credits: 333 }] });
 });
 
-test("publishing fails if a cost changed after the review", async () => {
+test("publishing a plan fails if a feature's cost changed after the review", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "plans/pro/draft", {
     body: {
@@ -217,7 +217,7 @@ test("publishing fails if a cost changed after the review", async () => {
   expect((await manage("GET", "plans/pro")).body["versions"]).toHaveLength(1);
 });
 
-test("a draft is edited, kept and discarded by keyboard", async () => {
+test("a plan draft can be edited, saved and discarded with the keyboard", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${PLANS}/pro`);
   await tabTo(page, page.getByRole("link", { name: "Edit plan" }));
@@ -277,7 +277,7 @@ test("the default plan cannot be archived, but other plans can", async () => {
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} can read plans but not edit them`, async () => {
+  test(`the ${role} role can read plans but not edit them`, async () => {
     const { service, tokens, manage } = await setupManage();
     await manage("PUT", "plans/pro/draft", { body: { name: "Pro", allowances: [], features: [] } });
     const credentials = await addMember(service.url, tokens.owner, role);

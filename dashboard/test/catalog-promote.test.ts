@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
-test("Test is promoted to Live by keyboard, and Live then matches Test", async () => {
+test("Test can be promoted to Live with the keyboard, and Live then matches Test", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   await manage("PUT", "default-plan", { body: { plan: "free" } });
@@ -26,7 +26,7 @@ test("Test is promoted to Live by keyboard, and Live then matches Test", async (
   const dialog = page.getByRole("dialog", { name: "Promote Test to Live" });
   await dialog.waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, dialog.getByLabel("Type live to confirm"));
+  await tabTo(page, dialog.getByLabel('Type "live" to confirm'));
   await page.keyboard.type("LIVE");
   await page.keyboard.press("Enter");
   expect((await manage("GET", `${LIVE}/plans`)).body["items"]).toEqual([]);
@@ -43,7 +43,7 @@ test("Test is promoted to Live by keyboard, and Live then matches Test", async (
   await page.getByRole("link", { name: "Pro", exact: true }).waitFor();
 });
 
-test("promotion shows changes in Live and, on request, archives items that are not in Test", async () => {
+test("promotion previews the changes to Live, and can archive items that are not in Test", async () => {
   const { service, manage, publish } = await setupManage();
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });
@@ -59,7 +59,7 @@ test("promotion shows changes in Live and, on request, archives items that are n
   await page.getByRole("radio", { name: "All customers, at their next renewal" }).check();
   await page.getByRole("button", { name: "Promote 2 changes to Live" }).click();
   await expectAccessibleInBoth(page);
-  await page.getByLabel("Type live to confirm").fill("live");
+  await page.getByLabel('Type "live" to confirm').fill("live");
   await page
     .getByRole("dialog", { name: "Promote Test to Live" })
     .getByRole("button", { name: "Promote 2 changes to Live" })
@@ -78,7 +78,7 @@ test("promotion fails if Test changed after the comparison", async () => {
   await page.getByRole("button", { name: "Promote 5 changes to Live" }).waitFor();
   await manage("PUT", "features/late", { body: { name: "Late", cost: { credits: 1 } } });
   await page.getByRole("button", { name: "Promote 5 changes to Live" }).click();
-  await page.getByLabel("Type live to confirm").fill("live");
+  await page.getByLabel('Type "live" to confirm').fill("live");
   await page.keyboard.press("Enter");
   const alert = page.getByRole("alert");
   await alert.getByText("token The owner's").waitFor();
@@ -87,7 +87,7 @@ test("promotion fails if Test changed after the comparison", async () => {
   await page.getByRole("button", { name: "Promote 6 changes to Live" }).waitFor();
 });
 
-test("a file that would archive the default plan is rejected", async () => {
+test("a catalog file that would archive the default plan is rejected", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
   const page = await signIn(service.url, "/projects/1/test/catalog-file");
@@ -103,7 +103,7 @@ test("a file that would archive the default plan is rejected", async () => {
   await page.getByRole("button", { name: "Import 1 change into test" }).waitFor();
 });
 
-test("a catalog is exported, edited, compared and imported", async () => {
+test("a catalog file can be exported, edited, compared and imported", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/catalog-file");
   const download = page.waitForEvent("download");
@@ -138,7 +138,7 @@ test("a catalog is exported, edited, compared and imported", async () => {
   expect((await manage("GET", "features/export")).body["cost"]).toEqual({ credits: 2, per: 1 });
 });
 
-test("a file is imported into Live only after confirmation", async () => {
+test("a catalog file is imported into Live only after confirmation", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/catalog-file");
   await page
@@ -150,14 +150,14 @@ test("a file is imported into Live only after confirmation", async () => {
   await dialog.waitFor();
   await expectAccessibleInBoth(page);
   expect((await manage("GET", `${LIVE}/features`)).body["items"]).toEqual([]);
-  await dialog.getByLabel("Type live to confirm").fill("live");
+  await dialog.getByLabel('Type "live" to confirm').fill("live");
   await page.keyboard.press("Enter");
   await page.getByText("Catalog imported").waitFor();
   expect((await manage("GET", `${LIVE}/features/image.render`)).body["name"]).toBe("Image");
 });
 
 for (const role of ["viewer", "operator"] as const) {
-  test(`the ${role} can compare but not promote or import`, async () => {
+  test(`the ${role} role can compare catalogs but not promote or import them`, async () => {
     const { service, tokens } = await setupManage();
     const credentials = await addMember(service.url, tokens.owner, role);
     const page = await signIn(service.url, "/projects/1/live/promote", { credentials });

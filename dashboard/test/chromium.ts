@@ -20,14 +20,14 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }
 
-/** Collects console errors, warnings and uncaught exceptions. */
+/** Reports each console error, console warning and uncaught exception to `onComplaint`. */
 export function collectComplaints(
   context: BrowserContext,
   onComplaint: (text: string, page: string) => void,
 ): void {
   context.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
-    // Chromium logs every failed request. Tests check how the page handles it.
+    // Chromium logs an error for every failed request. Tests cause 4xx responses and offline errors on purpose.
     if (EXPECTED.test(message.text())) return;
     onComplaint(message.text(), message.page()?.url() ?? "");
   });

@@ -5,7 +5,7 @@ import { signIn } from "./browser.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-test("a renewal that is recorded late has one date in the grants, the ledger and the balance", async () => {
+test("if a renewal is recorded late, the grants and the ledger show the renewal date", async () => {
   const { service, consume, manage, database } = await setupManage();
   await windBack(database, 45 * DAY_MS);
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "late" });
@@ -22,13 +22,13 @@ test("a renewal that is recorded late has one date in the grants, the ledger and
   }
 });
 
-test("a balance with one change says so in the singular", async () => {
+test("the balance chart uses a singular label for a single change", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "Latest change as a table", exact: true }).waitFor();
 });
 
-test("the plan card names the default plan, and the form says what a reference does", async () => {
+test("the plan card marks the default plan, and the Add credits form explains the reference field", async () => {
   const { service, manage, consume } = await setupManage();
   const set = await manage("PUT", "default-plan", { body: { plan: "pro" } });
   expect(set.status).toBe(200);

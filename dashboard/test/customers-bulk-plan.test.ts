@@ -3,7 +3,7 @@ import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 
-test("a bulk change of plan shows what the customers on each plan lose", async () => {
+test("a bulk plan change shows what customers lose, grouped by their current plan", async () => {
   const { service, manage, publish, assign } = await setupManage();
   const allowance = (credits: number) => [
     { pool: "credits", credits, period: "month", rollover: 0, overage: 0 } as const,
@@ -29,15 +29,15 @@ test("a bulk change of plan shows what the customers on each plan lose", async (
   await dialog.getByText("Small includes less than the current plans of 4 customers").waitFor();
   const fewer = "50 credits a month instead of 900 credits a month.";
   await dialog.getByText(`3 customers on Big: No longer included: HD exports. ${fewer}`).waitFor();
-  // An override excludes the feature, so this customer does not lose it.
+  // An override already excludes the feature for org_4, so org_4 does not lose it.
   await dialog.getByText(`1 customer on Big: ${fewer}`, { exact: true }).waitFor();
   await expectAccessible(page);
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Big");
   await dialog.getByText("1 of 5 selected customers will change.").waitFor();
-  expect(await dialog.getByText(/has less/).count()).toBe(0);
+  expect(await dialog.getByText(/includes less/).count()).toBe(0);
 });
 
-test("customers on the default plan are assigned it, so that they keep it when the default changes", async () => {
+test("a bulk change can explicitly assign the default plan to customers who have it by default", async () => {
   const { service, manage, consume } = await setupManage();
   expect((await manage("PUT", "default-plan", { body: { plan: "pro" } })).status).toBe(200);
   for (const customerId of ["org_1", "org_2"])
@@ -59,12 +59,12 @@ test("customers on the default plan are assigned it, so that they keep it when t
     });
 });
 
-test("a bulk change of plan shows the scheduled changes that it cancels, and leaves out customers who have the plan by default", async () => {
+test("a bulk plan change shows the scheduled changes it cancels, and skips a customer who has the plan by default", async () => {
   const { service, manage, publish, assign, consume } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   expect((await manage("PUT", "default-plan", { body: { plan: "free" } })).status).toBe(200);
   await assign("org_2", "pro");
-  // Denied, but the customer now has the default plan.
+  // The request is denied, but it creates the customer with the default plan.
   await consume({ customerId: "org_1", feature: "image.render", idempotencyKey: "k" });
   const startsAt = new Date(Date.now() + 86_400_000).toISOString();
   for (const id of ["org_1", "org_2"]) {

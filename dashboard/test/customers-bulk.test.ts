@@ -8,7 +8,7 @@ import { tabTo } from "./tab-to.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
-test("a file is checked row by row, and valid rows are imported", async () => {
+test("a CSV import lists rows with errors and imports the valid rows", async () => {
   const { service, manage } = await setupManage();
   const rows = ["customerId,name,plan,credits", "acme,Acme GmbH,pro,250", "bert,Bert,gold,", "ada,Ada,,"];
   const file = { name: "Opening balances.csv", mimeType: "text/csv", buffer: Buffer.from(rows.join("\n")) };
@@ -26,7 +26,7 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   await expectAccessible(page);
   expect((await manage("GET", "customers/acme")).status).toBe(404);
 
-  // A new name invalidates the check.
+  // Changing the import name invalidates the check.
   await page.getByLabel("Import name").fill("second");
   await page.getByRole("button", { name: "Check file" }).click();
   await tabTo(page, page.getByRole("button", { name: "Import 2 rows into test" }));
@@ -60,7 +60,7 @@ async function setupForty() {
 
 const selectedOf = (page: Page) => page.getByRole("region", { name: "Selected customers" });
 
-test("ten of forty customers are selected and changed by mouse, and the other thirty are not changed", async () => {
+test("a bulk change with the mouse changes the ten selected customers and not the other thirty", async () => {
   const { service, on, database, manage } = await setupForty();
   const page = await signIn(service.url, `${CUSTOMERS}?search=org`);
   await page.getByRole("button", { name: "Customer", exact: true }).click();
@@ -106,14 +106,15 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Added 50 credits to 10 customers", { exact: true }).waitFor();
   const manual = () => database.count("cell.grants", "kind = 3");
-  // "30 days" gives the same expiry all day.
+  // In a bulk change, "30 days" is rounded up to the end of the day, so the expiry is the same all day.
   expect(await database.count("cell.grants", "kind = 3 and extract(minute from expires_at) = 0")).toBe(10);
   expect(await manual()).toBe(10);
   expect((await manage("GET", "customers/org_09")).body).toMatchObject({ balances: [{ balance: 150 }] });
   expect((await manage("GET", "customers/org_10")).body).toMatchObject({ balances: [{ balance: 100 }] });
   await credits.getByRole("button", { name: "Done" }).click();
 
-  // Repeating the change on the same day, for example after an interruption, adds nothing twice, even with a larger selection.
+  // Repeating the change on the same day, for example after an interruption, skips customers who already received the credits,
+  // even if more customers are selected.
   await openForm();
   await credits.getByText("10 customers already received these credits").waitFor();
   await credits.getByText("Nothing will change.").waitFor();
@@ -127,7 +128,7 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   expect(await manual()).toBe(11);
 });
 
-test("ten of forty customers are selected, blocked and unblocked by keyboard", async () => {
+test("ten of forty customers can be selected, blocked and unblocked with the keyboard", async () => {
   const { service, database } = await setupForty();
   const page = await signIn(service.url, `${CUSTOMERS}?search=org&sort=name_asc`);
   for (const id of FORTY.slice(0, 10)) {
@@ -159,7 +160,7 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
   expect(await blocked()).toEqual([]);
 });
 
-test("all customers that match a filter are counted before they are selected", async () => {
+test("customers that match a filter are counted before all of them can be selected", async () => {
   const { service, manage } = await setupForty();
   const sixty = (name: string) => Array.from({ length: 60 }, (_, index) => `${name}_${index}`);
   const csv = ["customerId", ...sixty("other"), ...sixty("further")].join("\n");
@@ -172,7 +173,7 @@ test("all customers that match a filter are counted before they are selected", a
   await bar.getByRole("button", { name: "Select all 60 customers that match" }).click();
   await bar.getByText("60 selected").waitFor();
   await bar.getByText("All 60 customers that match").waitFor();
-  // The same number of matches does not mean the same customers.
+  // The new filter also matches 60 customers, but different ones.
   await page.getByLabel("Search customers").fill("further");
   await bar.getByText("60 not in this list").waitFor();
   await bar.getByRole("button", { name: "Select all that match this filter…" }).click();
@@ -188,7 +189,7 @@ test("all customers that match a filter are counted before they are selected", a
   expect(lines[0]).toBe("Customer,ID,Email,Plan,Balance,Created");
 });
 
-test("a row is opened by a click beside its link, and a hidden column stays hidden", async () => {
+test("clicking a row outside its link opens the customer, and a hidden column stays hidden", async () => {
   const { service } = await setupForty();
   const page = await signIn(service.url, `${CUSTOMERS}?search=WEH%20ORG_07`);
   await page.getByRole("button", { name: "Choose columns" }).click();
@@ -213,7 +214,7 @@ test("a row is opened by a click beside its link, and a hidden column stays hidd
   expect(line).toMatch(/^Fernweh org_07,org_07,Pro,100,20/);
 });
 
-test("Ctrl K finds customers by part of a name, and starts actions by keyboard", async () => {
+test("the Ctrl K search finds customers by part of a name, and starts actions with the keyboard", async () => {
   const { service, manage } = await setupForty();
   await manage("PUT", "customers/c1", { body: { name: "Nordlicht Films" } });
   const page = await signIn(service.url, "/projects/1/test");
@@ -246,7 +247,7 @@ test("Ctrl K finds customers by part of a name, and starts actions by keyboard",
   }
 });
 
-test("a change in Live needs a typed confirmation", async () => {
+test("a bulk change in Live requires a typed confirmation", async () => {
   const { service, manage } = await setupManage();
   const bert = "/manage/v1/projects/1/live/customers/bert";
   await manage("PUT", bert, { body: {} });
@@ -255,13 +256,13 @@ test("a change in Live needs a typed confirmation", async () => {
   await selectedOf(page).getByRole("button", { name: "Block", exact: true }).click();
   const button = page.getByRole("button", { name: "Block 1 customer in live" });
   expect(await button.isDisabled()).toBe(true);
-  await page.getByLabel("Type live to confirm").fill("live");
+  await page.getByLabel('Type "live" to confirm').fill("live");
   await button.click();
   await page.getByText("Blocked 1 customer", { exact: true }).waitFor();
   expect((await manage("GET", bert)).body).toMatchObject({ isBlocked: true });
 });
 
-test("creating a customer never overwrites an existing one", async () => {
+test("creating a customer never overwrites an existing customer", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/ada", { body: { name: "Ada" } });
   const page = await signIn(service.url, CUSTOMERS);
@@ -286,7 +287,7 @@ test("creating a customer never overwrites an existing one", async () => {
   });
 });
 
-test("a sparse filter loads further pages until a customer is found", async () => {
+test("a filter with few matches loads more pages until a customer is found", async () => {
   const { service, manage } = await setupManage();
   const rows = Array.from({ length: 2_100 }, (_, index) => `org_${index}`);
   const csv = ["customerId", ...rows].join("\n");

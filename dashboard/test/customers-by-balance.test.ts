@@ -16,7 +16,7 @@ async function download(page: Page): Promise<string[]> {
   return lines.map((line) => line.split(",")[1] ?? "");
 }
 
-test("sorted by balance, no customer is missed or read twice if balances change meanwhile", async () => {
+test("a customer list sorted by balance has no gaps or duplicates if balances change while pages load", async () => {
   const { service, manage, topUp } = await setupManage();
   const ids = Array.from({ length: 210 }, (_, index) => `org_${1_000 + index}`);
   const csv = ["customerId,credits", ...ids.map((id, index) => `${id},${1_000 + index}`)].join("\n");
@@ -24,7 +24,7 @@ test("sorted by balance, no customer is missed or read twice if balances change 
   const page = await signIn(service.url, `${CUSTOMERS}?search=org&sort=balance_desc`);
   await page.getByLabel("Select the 50 rows shown").click();
   const bar = page.getByRole("region", { name: "Selected customers" });
-  // Between two pages, the lowest balance becomes the highest, and the other way around.
+  // Before each further page loads, a top-up turns the lowest balance into the highest.
   await page.route(/[?&]cursor=/, async (route) => {
     await topUp("org_1000", 10_000);
     await route.continue();
@@ -37,7 +37,7 @@ test("sorted by balance, no customer is missed or read twice if balances change 
   expect(downloaded.slice(1)).toEqual(ids.slice(1).reverse());
 });
 
-test("sorted by balance, a search without matches reports that older customers were not searched", async () => {
+test("a search sorted by balance reports that older customers were not searched", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, `${CUSTOMERS}?search=nobody&sort=balance_desc`);
   await page.getByText("No matches among the newest 100,000 customers").waitFor();
@@ -47,12 +47,13 @@ test("sorted by balance, a search without matches reports that older customers w
   expect(new URL(page.url()).search).toBe("?search=nobody");
 });
 
-// The API lists the newest 100,000 customers, too many to create here. The list lacks a customer who was created after it was loaded.
-test("sorted by balance, customers missing from the list are selected and downloaded too", async () => {
+// A list sorted by balance contains only the newest 100,000 customers, too many for a test. To get a customer
+// who is missing from the list, the test creates one after the list has loaded.
+test("selecting all matches and downloading a CSV include customers missing from a list sorted by balance", async () => {
   const { service, manage } = await setupManage();
   for (const id of ["org_1", "org_2"]) await manage("PUT", `customers/${id}`, { body: {} });
   const page = await signIn(service.url, `${CUSTOMERS}?balanceBelow=1&sort=balance_asc`);
-  await page.getByText("Lists the newest 100,000 customers").waitFor();
+  await page.getByText("Shows the newest 100,000 customers").waitFor();
   await page.getByLabel("Select the 2 rows shown").click();
   await manage("PUT", "customers/org_3", { body: {} });
   const bar = page.getByRole("region", { name: "Selected customers" });

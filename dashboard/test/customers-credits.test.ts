@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-/** Balance and top-ups from the API. */
+/** Reads ada's balance and top-ups from the API. */
 async function booksOf({ manage }: Managed): Promise<{ balance: unknown; topUps: unknown[] }> {
   const customer = await manage("GET", "customers/ada");
   const grants = (await manage("GET", "customers/ada/grants")).body["items"] as Record<string, unknown>[];
@@ -22,7 +22,7 @@ async function openForm(page: Page, credits: string): Promise<void> {
   await page.getByLabel("Credits", { exact: true }).fill(credits);
 }
 
-test("a top-up is previewed, a double click adds once, and repeating it needs confirmation", async () => {
+test("a top-up has a preview, a double click adds the credits once, and adding them again requires confirmation", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "1,500");
@@ -37,7 +37,7 @@ test("a top-up is previewed, a double click adds once, and repeating it needs co
     balance: 1_600,
     topUps: [{ credits: 1_500, reference: expect.stringMatching(/^dashboard:/) }],
   });
-  // The generated reference is hidden.
+  // The dashboard does not show the reference it generated.
   await page.getByRole("region", { name: "Remaining credits" }).getByText("Goodwill").waitFor();
   expect(await page.getByRole("main").textContent()).not.toContain("dashboard:");
 
@@ -53,14 +53,14 @@ test("a top-up is previewed, a double click adds once, and repeating it needs co
   expect(await booksOf(managed)).toMatchObject({ balance: 3_100, topUps: [{}, {}] });
 });
 
-test("credits are added twice by keyboard after confirmation", async () => {
+test("the same credits can be added twice with the keyboard after confirmation", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA, { scheme: "dark" });
   for (const balance of [600, 1_100]) {
     await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
     await page.keyboard.press("Enter");
     await page.getByLabel("Credits", { exact: true }).waitFor();
-    // Submits before the preview arrives; duplicates are still checked.
+    // Submits before the preview arrives. The form still checks for duplicates.
     await page.keyboard.type("500");
     await page.keyboard.press("Enter");
     if (balance === 1_100) {
@@ -78,7 +78,7 @@ test("credits are added twice by keyboard after confirmation", async () => {
   expect(await booksOf(managed)).toMatchObject({ balance: 1_100, topUps: [{}, {}] });
 });
 
-test("a retry after a truncated response adds the credits once", async () => {
+test("retrying a top-up after a truncated response adds the credits only once", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await page.route(
@@ -98,7 +98,7 @@ test("a retry after a truncated response adds the credits once", async () => {
   expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
 });
 
-test("a write made offline is not sent later", async () => {
+test("a top-up submitted offline is not sent when the connection returns", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "500");
@@ -145,7 +145,7 @@ test("price, reference, expiry and note are stored with the credits", async () =
   expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
 });
 
-test("button, dialog and title show the live environment, and Test stays unchanged", async () => {
+test("adding credits in Live shows the environment in the button, dialog and title, and changes nothing in Test", async () => {
   const managed = await setupManage();
   const live = "/manage/v1/projects/1/live/customers/ada";
   await managed.manage("PUT", live, { body: { name: "Ada" } });

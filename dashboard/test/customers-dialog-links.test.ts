@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { signIn } from "./browser.ts";
 
-test("a link to the top-up dialog opens it once", async () => {
+test("a link to the Add credits dialog opens it once, and not again after a reload", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada?do=add-credits");
   await page.getByRole("dialog", { name: /Add credits to ada/ }).waitFor();

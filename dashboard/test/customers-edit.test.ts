@@ -6,7 +6,7 @@ import { tabTo } from "./tab-to.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-test("an admin erases a customer by keyboard after typing its ID", async () => {
+test("a customer can be erased with the keyboard, but only after typing the ID", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await tabTo(page, page.getByRole("button", { name: "More actions" }));
@@ -28,7 +28,7 @@ test("an admin erases a customer by keyboard after typing its ID", async () => {
   expect((await manage("GET", "customers/ada")).status).toBe(404);
 });
 
-test("an operator can block and unblock but not erase", async () => {
+test("an operator can block and unblock a customer but not erase it", async () => {
   const { service, manage, tokens, check } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "operator");
   const page = await signIn(service.url, ADA, { credentials, scheme: "dark" });
@@ -49,7 +49,7 @@ test("an operator can block and unblock but not erase", async () => {
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ isBlocked: false });
 });
 
-test("editing a customer keeps the other fields", async () => {
+test("editing a customer keeps the fields that are not edited", async () => {
   const { service, manage } = await setupManage();
   const body = { name: "Ada", email: "ada@example.com", billingReference: "cus_1", metadata: { tier: 1 } };
   await manage("PUT", "customers/ada", { body });

@@ -38,11 +38,11 @@ function sumOf(of: (opening: Opening) => number): number {
   return OPENINGS.reduce((sum, opening) => sum + of(opening), 0);
 }
 
-// Half a minute on a busy machine.
+// The import can take half a minute on a busy machine.
 const PATIENCE = { timeout: 180_000 };
 
 test(
-  "5,000 customers arrive with their balances and renewal days, and the totals stay the same",
+  "importing 5,000 customers stores their balances and renewal days, and the totals match the file",
   PATIENCE,
   async () => {
     const { service, manage, database } = await setupDuo();

@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
-/** Ada received Bob's payment and spent 120 of its 500 credits. */
+/** Ada received the 500 credits of Bob's payment and has spent 120 of them. */
 async function setupWrongCustomer(): Promise<Managed> {
   const managed = await setupManage();
   const { manage, consume, assign } = managed;
@@ -27,7 +27,7 @@ async function balanceOf({ manage }: Managed, customer: string): Promise<unknown
 
 const dialog = (page: Page) => page.getByRole("dialog");
 
-test("a payment moves from the wrong customer, starting from its used reference", async () => {
+test("entering a reference used for the wrong customer offers to move the payment's credits", async () => {
   const managed = await setupWrongCustomer();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/bob`);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
@@ -52,7 +52,7 @@ test("a payment moves from the wrong customer, starting from its used reference"
   await page.getByText("Ada Films 380 → 0, Bob Studio 100 → 480. 120 spent credits did not move").waitFor();
   expect([await balanceOf(managed, "ada"), await balanceOf(managed, "bob")]).toEqual([0, 480]);
 
-  // Both ledgers link to the other customer.
+  // Each customer's ledger links to the other customer.
   await page.getByRole("link", { name: "Ledger" }).click();
   await page.getByText("moved from").getByRole("link", { name: "Ada Films" }).click();
   await page.waitForURL("**/customers/ada/grants?grant=2");
@@ -69,7 +69,7 @@ test("a payment moves from the wrong customer, starting from its used reference"
     .waitFor();
 });
 
-test("a grant moves by keyboard to a customer found by name or ID", async () => {
+test("a grant can be moved with the keyboard to a customer found by name or ID", async () => {
   const managed = await setupWrongCustomer();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada/grants`, { scheme: "dark" });
   await tabTo(page, page.getByRole("button", { name: "Move grant 2 to another customer" }));
@@ -81,7 +81,7 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   // Escape closes the list, not the dialog.
   await page.keyboard.press("Escape");
   await page.getByText("No customer found.").waitFor({ state: "detached" });
-  // Nothing is previewed before a customer is chosen.
+  // No preview is shown until a customer is chosen.
   await page.getByText("Choose a customer to see a preview.").waitFor();
   expect(await page.getByRole("button", { name: "Move credits in test" }).isDisabled()).toBe(true);
   await customer.fill("ada");
@@ -94,7 +94,7 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   await page.keyboard.press("Enter");
   expect(await customer.inputValue()).toBe("Bob Studio");
   await page.getByText("100 → 480").waitFor();
-  // Enter chooses the best match for the text, even if its results are not shown yet.
+  // Enter chooses the best match for the typed text, even if the search results are not shown yet.
   await customer.fill("ada");
   await page.keyboard.press("Enter");
   await page.getByText("Choose another customer.").waitFor();
@@ -108,7 +108,7 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   expect(await balanceOf(managed, "bob")).toBe(480);
 });
 
-test("a spent grant cannot be moved, and the dialog explains why", async () => {
+test("a fully spent grant cannot be moved, and the dialog explains why", async () => {
   const managed = await setupWrongCustomer();
   await managed.consume({ customerId: "ada", feature: "image.render", quantity: 38, idempotencyKey: "rest" });
   const page = await signIn(managed.service.url, `${CUSTOMERS}/bob`);
@@ -121,7 +121,7 @@ test("a spent grant cannot be moved, and the dialog explains why", async () => {
   expect(await page.getByRole("button", { name: "Move credits in test" }).isDisabled()).toBe(true);
 });
 
-test("500 goodwill credits for 30 days take three clicks and one number, and can be undone", async () => {
+test("adding 500 goodwill credits for 30 days takes three clicks and one number, and can be undone", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada`);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
@@ -142,7 +142,7 @@ test("500 goodwill credits for 30 days take three clicks and one number, and can
   expect(await balanceOf(managed, "ada")).toBe(100);
 });
 
-test("500 goodwill credits for 30 days are added by keyboard", async () => {
+test("500 goodwill credits for 30 days can be added with the keyboard", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada`, { scheme: "dark" });
   await tabTo(page, page.getByRole("button", { name: "Add credits", exact: true }));
@@ -158,7 +158,7 @@ test("500 goodwill credits for 30 days are added by keyboard", async () => {
   expect(await balanceOf(managed, "ada")).toBe(600);
 });
 
-test("credits that are partly spent are not undone, and a payment has no Undo", async () => {
+test("adding credits cannot be undone after some are spent, and a payment has no Undo", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada`);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();

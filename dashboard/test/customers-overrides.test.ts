@@ -8,7 +8,7 @@ import { tabTo } from "./tab-to.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-test("overrides are added, edited and removed, one by one and all at once", async () => {
+test("overrides can be added, edited and removed, one at a time or all at once", async () => {
   const { service, manage } = await setupManage();
   const read = async () => (await manage("GET", "customers/ada")).body["overrides"];
   const page = await signIn(service.url, ADA);
@@ -23,7 +23,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   expect(await save.isDisabled()).toBe(true);
   await add("Feature: export");
   const exports = page.getByRole("group", { name: "export" });
-  // A row that changes nothing cannot be saved.
+  // An override that changes nothing cannot be saved.
   expect(await save.isDisabled()).toBe(true);
   await exports.getByLabel("Limit", { exact: true }).selectOption("Custom limit per day");
   await exports.getByLabel("Limit quantity").fill("50");
@@ -54,7 +54,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   await card.getByText("Included, in addition to the plan").waitFor();
   await expectAccessible(page);
 
-  // One is removed by keyboard. Editing does not change the others.
+  // Removing one override with the keyboard, or editing one, does not change the others.
   const videoLine = card.getByRole("listitem").filter({ hasText: "video.render" });
   await tabTo(page, videoLine.getByRole("button", { name: "Remove video.render" }));
   await page.keyboard.press("Enter");
@@ -78,7 +78,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   expect(await read()).toBeNull();
 });
 
-test("a denial under an override explains the override and leads to it", async () => {
+test("a denial caused by an override explains the override and links to its form", async () => {
   const { service, manage, consume } = await setupManage();
   const body = { features: { export: { limit: { quantity: 0, period: "day" } } } };
   await manage("PUT", "customers/ada/overrides", { body });
@@ -92,7 +92,7 @@ test("a denial under an override explains the override and leads to it", async (
   await page.getByRole("dialog", { name: "Overrides for ada" }).waitFor();
 });
 
-test("a viewer sees the overrides without actions", async () => {
+test("a viewer sees a customer's overrides but no actions", async () => {
   const { service, manage, tokens } = await setupManage();
   await manage("PUT", "customers/ada/overrides", { body: { features: { export: { included: false } } } });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
@@ -115,7 +115,7 @@ const VERSION = {
 
 const NONE: Overrides = { number: 1, features: {}, allowances: {}, endsAt: null };
 
-test("overrides are described with the plan's terms that they replace", () => {
+test("the description of an override includes the plan terms it replaces", () => {
   const described = (features: Overrides["features"], allowances: Overrides["allowances"] = {}) =>
     describeOverrides({ ...NONE, features, allowances }, { version: VERSION, features: [], pools: [] }).map(
       ({ key, terms }) => [key, ...terms],
@@ -150,7 +150,7 @@ test("overrides are described with the plan's terms that they replace", () => {
   ]);
 });
 
-test("a form without edits sends the same overrides", () => {
+test("saving the overrides form without edits sends the same overrides", () => {
   const pinned = { pool: "credits", cost: { credits: 50, per: 1 } };
   const overrides: Overrides = {
     ...NONE,

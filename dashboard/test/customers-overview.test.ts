@@ -22,7 +22,7 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("img", { name: /Balance over time/ }).waitFor();
     await expectAccessible(page);
 
-    // The promotion expires first and is spent. Plan credits come before credits without expiry.
+    // The promotion expires first, so it is spent first. Plan credits come before credits without expiry.
     const open = page.getByRole("region", { name: "Remaining credits" }).locator("tbody tr");
     await expect
       .poll(() => open.allInnerTexts())
@@ -43,7 +43,7 @@ test.each(["light", "dark"] as const)(
     );
     await expect.poll(() => page.getByText("eu", { exact: true }).count()).toBe(1);
 
-    // By keyboard: the chart as a table, and the customer as JSON.
+    // The keyboard opens the chart as a table, and the customer as JSON.
     await tabTo(page, page.getByRole("button", { name: "Latest 4 changes as a table" }));
     await page.keyboard.press("Enter");
     const changes = page.getByRole("region", { name: "Balance over time, as a table" }).locator("tbody tr");
@@ -63,11 +63,11 @@ test.each(["light", "dark"] as const)(
   },
 );
 
-test("a tampered ledger is reported", async () => {
+test("the overview reports a tampered ledger", async () => {
   const { service, consume, database, manage } = await setupManage();
   await manage("PUT", "pools/credits", { body: { name: "Studio credits" } });
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
-  // Bypass the triggers, as a database owner can.
+  // Bypass the triggers that protect the ledger, as the database owner can.
   await database.query("set session_replication_role = replica");
   await TAMPERINGS.find(({ name }) => name === "an amount")?.tamper(database);
   const page = await signIn(service.url, ADA);
@@ -76,7 +76,7 @@ test("a tampered ledger is reported", async () => {
   await expectAccessible(page);
 });
 
-test("a balance of 0 is not called available", async () => {
+test("the overview does not describe a balance of 0 as available", async () => {
   const { service, consume } = await setupManage();
   await consume({ customerId: "ada", feature: "image.render", quantity: 10, idempotencyKey: "all" });
   const page = await signIn(service.url, "/projects/1/test/customers/ada");

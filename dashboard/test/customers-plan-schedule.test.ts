@@ -16,7 +16,7 @@ const BASIC = {
   features: [{ feature: "image.render", limit: null }],
 };
 
-/** Customer `ada` has the `pro` plan with 100 credits a month; `basic` has 20 and no exports. */
+/** Customer `ada` has the `pro` plan with 100 credits a month. The `basic` plan has 20 credits a month and no exports. */
 async function setup() {
   const managed = await setupManage();
   await managed.publish(BASIC);
@@ -35,7 +35,7 @@ async function choosePlan(page: Page, plan: string): Promise<void> {
   await page.getByLabel("Plan", { exact: true }).selectOption(plan);
 }
 
-test("a downgrade is scheduled for the end of the period, and canceled again by keyboard", async () => {
+test("a downgrade can be scheduled for the end of the period, and canceled with the keyboard", async () => {
   const { service, read, periodEndsAt, periodEnd } = await setup();
   const page = await signIn(service.url, ADA);
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
@@ -72,7 +72,7 @@ test("a downgrade is scheduled for the end of the period, and canceled again by 
   expect(await read()).toMatchObject({ plan: { key: "pro", endsAt: null }, nextPlan: null });
 });
 
-test("a plan starts at a chosen time, and an end before the start is explained", async () => {
+test("a plan can start on a chosen date, and an end date before the start date is rejected", async () => {
   const { service, read } = await setup();
   const page = await signIn(service.url, ADA);
   await choosePlan(page, "Basic");
@@ -85,10 +85,10 @@ test("a plan starts at a chosen time, and an end before the start is explained",
   await page.getByLabel("Ends").selectOption("On a specific date");
   await page.getByLabel("End date", { exact: true }).fill("2997-01-01T00:00");
   await schedule.click();
-  await page.getByText("The end is too early").waitFor();
+  await page.getByText("The end date is too early").waitFor();
   await expectAccessible(page);
   await page.getByLabel("End date", { exact: true }).fill("2999-01-01T00:00");
-  await page.getByText("The end is too early").waitFor({ state: "hidden" });
+  await page.getByText("The end date is too early").waitFor({ state: "hidden" });
   await schedule.click();
   await page.getByText("Until 1 Jan 2998, then Basic until 1 Jan 2999.").waitFor();
   const startsAt = "2998-01-01T00:00:00.000Z";
@@ -96,7 +96,7 @@ test("a plan starts at a chosen time, and an end before the start is explained",
     nextPlan: { key: "basic", startsAt, endsAt: "2999-01-01T00:00:00.000Z" },
   });
 
-  // The same change again, then another plan now.
+  // Assigning the plan now cancels the scheduled change.
   await choosePlan(page, "Basic");
   await page.getByText("The scheduled change to Basic will be canceled.").waitFor();
   await page.getByRole("button", { name: "Assign Basic in test" }).click();
@@ -104,7 +104,7 @@ test("a plan starts at a chosen time, and an end before the start is explained",
   expect(await read()).toMatchObject({ plan: { key: "basic", endsAt: null }, nextPlan: null });
 });
 
-test("a plan is canceled at the end of the period, and kept after all", async () => {
+test("a plan can be canceled at the end of the period, and the cancellation can be undone", async () => {
   const { service, read, periodEndsAt, periodEnd, cell, context, publish } = await setup();
   await publish({ key: "free", name: "Free", allowances: [] });
   await setDefaultPlan(cell, context, { plan: "free" });
@@ -126,7 +126,7 @@ test("a plan is canceled at the end of the period, and kept after all", async ()
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
   expect(await read()).toMatchObject({ plan: { key: "pro", endsAt: null }, nextPlan: null });
 
-  // The assign dialog can set the same end, and asks before it shortens the plan.
+  // The Assign plan dialog can set the same end date, and asks for confirmation before it shortens the plan.
   await choosePlan(page, "Pro (current)");
   await page.getByLabel("Ends").selectOption(`End of period, ${periodEnd}`);
   await page.getByRole("button", { name: "Assign Pro in test" }).click();
@@ -136,7 +136,7 @@ test("a plan is canceled at the end of the period, and kept after all", async ()
   expect(await read()).toMatchObject({ plan: { endsAt: periodEndsAt } });
 });
 
-test("canceling a scheduled change keeps the plan's own end, before or after that change", async () => {
+test("canceling a scheduled plan change keeps the current plan's end date, whether before or after the change", async () => {
   const { service, manage, read, periodEnd } = await setup();
   const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
   const page = await signIn(service.url, ADA);
@@ -156,7 +156,7 @@ test("canceling a scheduled change keeps the plan's own end, before or after tha
   }
 });
 
-test("a viewer sees the scheduled change, but no actions", async () => {
+test("a viewer sees a scheduled plan change but no actions", async () => {
   const { service, manage, tokens, periodEnd } = await setup();
   await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
@@ -168,7 +168,7 @@ test("a viewer sees the scheduled change, but no actions", async () => {
   await expectAccessible(page);
 });
 
-test("the standing of a customer is one plain sentence", () => {
+test("the plan summary describes how long the plan lasts and what follows", () => {
   const PRO = { name: "Pro", isDefault: false, periodEndsAt: "2026-12-08", endsAt: null };
   const BASIC_NEXT = { name: "Basic", startsAt: "2026-12-08", endsAt: null };
   const told = (standing: object, fallback: string | null = "Free") =>
@@ -196,7 +196,7 @@ test("the standing of a customer is one plain sentence", () => {
   expect(told({ plan: null })).toBe("Every request is denied.");
 });
 
-test("losses name the features and credits that another plan lacks, with overrides applied", () => {
+test("the losses of a plan change list features and credits missing from the new plan, with overrides applied", () => {
   const given = (credits: number, period: "day" | "month" | "once") => [
     { pool: "credits", credits, period, rollover: 0, overage: 0 },
   ];

@@ -11,7 +11,7 @@ const SCALE = {
   allowances: [{ pool: "credits", credits: 5_000, period: "month", rollover: 0, overage: 0 } as const],
 };
 
-test("a plan is previewed and assigned, and assigning it again changes nothing", async () => {
+test("a plan assignment has a preview, and assigning the same plan again changes nothing", async () => {
   const { service, manage, publish, topUp } = await setupManage();
   await publish(SCALE);
   await topUp("ada", 50);
@@ -29,7 +29,7 @@ test("a plan is previewed and assigned, and assigning it again changes nothing",
 
   const history = (await manage("GET", "customers/ada/plans")).body;
 
-  // Again by keyboard, like a repeated billing notification.
+  // Assigning the same plan again changes nothing. This time, the test uses the keyboard.
   await tabTo(page, page.getByRole("button", { name: "Assign plan" }));
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByLabel("Plan", { exact: true }));
@@ -45,7 +45,7 @@ test("a plan is previewed and assigned, and assigning it again changes nothing",
   expect((await manage("GET", "customers/ada/plans")).body).toEqual(history);
 });
 
-test("a plan's end is set, extended and shortened, and the plan is ended", async () => {
+test("a plan's end date can be extended and shortened, and the plan can be ended now", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   async function assign(ending: string, end: string): Promise<void> {
@@ -65,7 +65,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   await page.getByText("Pro would end earlier").waitFor();
   await page.getByText("Pro currently ends on 31 Jan 2999, 12:00.").waitFor();
   await expectAccessible(page);
-  // The confirmation applies only to that end date.
+  // Changing the end date hides the request for confirmation.
   await page.getByLabel("Ends").selectOption("Never");
   await page.getByText("Pro would end earlier").waitFor({ state: "hidden" });
   await page.getByLabel("Ends").selectOption("On a specific date");
@@ -87,7 +87,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
 });
 
-test("the customer's page shows overrides instead of plan terms, and the audit log shows who set them", async () => {
+test("a customer's page shows overrides instead of the plan's terms, and the audit log records the overrides", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/ada/overrides", {
     body: {
@@ -109,7 +109,7 @@ test("the customer's page shows overrides instead of plan terms, and the audit l
   await page.getByText("set overrides for").waitFor();
 });
 
-test("a viewer sees no write actions, and the API rejects them", async () => {
+test("a viewer sees no write actions for customers, and the API rejects a viewer's writes", async () => {
   const { service, manage, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, ADA, { credentials });

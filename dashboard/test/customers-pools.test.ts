@@ -4,7 +4,7 @@ import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 import { tabTo } from "./tab-to.ts";
 
-test.each(["light", "dark"] as const)("two pools have separate balances (%s)", async (scheme) => {
+test.each(["light", "dark"] as const)("each pool has a separate balance (%s)", async (scheme) => {
   const { service, manage, publish, assign, consume } = await setupManage();
   await manage("PUT", "pools/video", { body: { name: "Video minutes" } });
   const feature = { name: "Video", unit: "minute", pool: "video", cost: { credits: 2 } };
@@ -54,7 +54,7 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
     { pool: "video", balance: 35, held: 0, overage: null },
   ]);
 
-  // The previews of a new plan name the pools.
+  // Previews of a plan assignment show the pool names.
   await page.goto("/projects/1/test/customers/ada?do=assign-plan");
   const dialog = page.getByRole("dialog", { name: "Assign plan" });
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Studio");

@@ -6,7 +6,7 @@ import { tabTo } from "./tab-to.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
-test("list filters are kept in the URL and survive a reload", async () => {
+test("customer list filters are kept in the URL and survive a reload", async () => {
   const { service, manage, assign } = await setupManage();
   await manage("PUT", "customers/acme", { body: { name: "Acme GmbH", email: "pay@acme.example" } });
   await manage("PUT", "customers/bert", { body: { name: "Bert & Sons" } });
@@ -17,7 +17,7 @@ test("list filters are kept in the URL and survive a reload", async () => {
   await expect.poll(() => rows.count()).toBe(3);
   await expectAccessible(page);
 
-  // Typing does not add history entries.
+  // The slash key focuses the search, and the typed text is kept in the URL.
   await page.keyboard.press("/");
   await page.keyboard.type("pay@");
   await page.waitForURL("**/customers?search=pay%40");
@@ -42,7 +42,7 @@ test("list filters are kept in the URL and survive a reload", async () => {
   expect(await page.getByLabel("Blocked").inputValue()).toBe("true");
 });
 
-test("a customer is found and opened by keyboard, and tabs have URLs", async () => {
+test("a customer can be found and opened with the keyboard, and each tab has a URL", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, CUSTOMERS);
   await page.keyboard.press("/");
@@ -59,7 +59,7 @@ test("a customer is found and opened by keyboard, and tabs have URLs", async () 
   await page.waitForURL("**/customers/ada");
 });
 
-test("an empty list explains how customers are created and links to the first event", async () => {
+test("an empty customer list explains how customers are created and links to the first-event page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
   await page

@@ -24,7 +24,7 @@ test("closing a dialog returns the focus to the button that opened it", async ()
   await expect.poll(() => more.evaluate((element) => element === document.activeElement)).toBe(true);
 });
 
-test("a click outside closes an empty dialog, and asks before it discards input", async () => {
+test("clicking outside closes an empty dialog, and asks for confirmation before discarding input", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   const dialog = page.getByRole("dialog");
@@ -50,7 +50,7 @@ test("a click outside closes an empty dialog, and asks before it discards input"
   expect(await credits.inputValue()).toBe("");
 });
 
-test("the bar and the backdrop of a dialog cover the window, and the page does not move", async () => {
+test("a dialog's backdrop and the environment bar span the full window, and the page does not move", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.setViewportSize({ width: 1440, height: 500 });
@@ -68,11 +68,11 @@ test("the bar and the backdrop of a dialog cover the window, and the page does n
   expect(await headingAt()).toBe(before);
 });
 
-test("an open menu does not move the page, and leaves no strip where the scrollbar was", async () => {
+test("opening a menu neither moves the page nor leaves an empty strip in place of the scrollbar", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.setViewportSize({ width: 1440, height: 500 });
-  // Only Base UI's scroll lock, which reserves the strip, sets styles on these elements.
+  // Only Base UI's scroll lock sets styles on these elements. The lock would reserve the strip.
   const lookOf = () =>
     page.evaluate(() => [
       document.documentElement.style.cssText,
@@ -89,14 +89,14 @@ test("an open menu does not move the page, and leaves no strip where the scrollb
     const before = await lookOf();
     await button.click();
     await page.getByRole("menu").waitFor();
-    // The lock is set after the menu is shown.
+    // Base UI would set the lock shortly after the menu is shown.
     await page.waitForTimeout(200);
     expect(await lookOf()).toEqual(before);
     await expectAccessible(page);
   }
 });
 
-test("dialogs do not move if the system asks for reduced motion", async () => {
+test("dialogs open without animation if the system requests reduced motion", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -108,7 +108,7 @@ test("dialogs do not move if the system asks for reduced motion", async () => {
   expect(durations.map((duration) => Number.parseFloat(duration) < 0.001)).toEqual([true, true]);
 });
 
-test("a key is suggested from the name, until it is edited", async () => {
+test("the plan key follows the plan name until the key is edited", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/plans");
   await page.getByRole("button", { name: "Create plan" }).click();

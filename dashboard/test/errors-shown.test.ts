@@ -7,7 +7,7 @@ import type { Customer } from "../src/features/customers/queries.ts";
 import type { Grant } from "../src/features/ledger/queries.ts";
 import { findStale } from "../src/frame/find-stale.ts";
 
-/** Succeeds once, then fails. */
+/** A query function that succeeds once, then fails. */
 function failsLater<T>(answer: T): () => Promise<T> {
   let asked = 0;
   return async () => {
@@ -17,7 +17,7 @@ function failsLater<T>(answer: T): () => Promise<T> {
   };
 }
 
-test("visible data that failed to refresh is found with its age", async () => {
+test("findStale returns the time of the last successful load if visible data fails to refresh", async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const options = { queryKey: ["customer"], queryFn: failsLater("ada") };
   const observer = new QueryObserver(client, options);
@@ -31,7 +31,7 @@ test("visible data that failed to refresh is found with its age", async () => {
   expect(findStale(client.getQueryCache())).toBe(null);
 });
 
-test("failed next pages and queries that show their own errors are not reported twice", async () => {
+test("findStale ignores failed next pages and queries that show their own errors", async () => {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const told = new QueryObserver(client, {
     queryKey: ["summary"],
@@ -55,7 +55,7 @@ test("failed next pages and queries that show their own errors are not reported 
   expect(findStale(client.getQueryCache())).toBe(null);
 });
 
-test("credits beyond the loaded grants are explained only if the reason is known", () => {
+test("credits missing from the loaded grants are explained by a new period or by older grants", () => {
   const grants = [{ pool: "credits", remaining: 30 } as Grant];
   const balances = [
     { pool: "credits", balance: 130 },
@@ -69,10 +69,10 @@ test("credits beyond the loaded grants are explained only if the reason is known
   ]);
 });
 
-test("creating or editing never overwrites an unseen version of a customer", () => {
+test("creating or editing a customer never overwrites a concurrent change", () => {
   const seen = { customerId: "ada", name: "Ada", metadata: { seats: 3 } } as unknown as Customer;
   const changed = { ...seen, metadata: { seats: 4 } };
-  // Balances are not part of the form.
+  // A changed balance is not a conflict, because the form has no balances.
   const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7, held: 0, overage: null }] };
   expect(() => assertNoConflict(seen, spent)).not.toThrow();
   expect(() => assertNoConflict(null, null)).not.toThrow();
@@ -81,7 +81,7 @@ test("creating or editing never overwrites an unseen version of a customer", () 
   expect(() => assertNoConflict(seen, null)).toThrow("Nothing was saved");
 });
 
-test.each([".", ".."])("a customer ID %s is never sent as a path segment", (customerId) => {
+test.each([".", ".."])("the customer ID %s is never sent as a path segment", (customerId) => {
   expect(
     new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
   ).not.toContain(`/${customerId}/`);

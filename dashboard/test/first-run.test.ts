@@ -6,7 +6,7 @@ import { addMember, openWindow, signIn } from "./browser.ts";
 import { startFreshInstallation } from "./fresh-installation.ts";
 import { runShownCurl } from "./shown-curl.ts";
 
-// Starts complete service processes, which is slow.
+// These tests start complete service processes, which is slow.
 vi.setConfig({ testTimeout: 120_000 });
 
 const OWNER = { name: "Olga Owner", email: "olga@example.com", password: "seven-green-kettles" };
@@ -57,7 +57,7 @@ test("setup creates an owner and a sample catalog, and the curl command shown se
   expect(plans).toEqual([{ key: "free" }, { key: "pro" }]);
 });
 
-test("setup works by keyboard with an empty catalog", async () => {
+test("setup with an empty catalog can be completed with the keyboard", async () => {
   const { database, setupUrl } = await startFreshInstallation();
   const page = await openWindow(setupUrl.origin, { scheme: "dark" });
   await page.goto(setupUrl.href);
@@ -92,7 +92,7 @@ test("setup works by keyboard with an empty catalog", async () => {
   expect(await database.count("cell.plans")).toBe(0);
 });
 
-test("the first-event page can be opened again and creates a new key", async () => {
+test("the first-event page can be reopened, and creates a new API key on request", async () => {
   const { service, database } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/first-event");
   await page.getByText("$PURSER_KEY").first().waitFor();
@@ -111,7 +111,7 @@ test("the first-event page can be opened again and creates a new key", async () 
   expect(await page.content()).not.toContain(sent.secret);
 });
 
-test("rejected requests and replays are shown", async () => {
+test("the first-event page shows rejected requests and replays", async () => {
   const { service, record } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/first-event");
   await page.getByText("Waiting for the first event").waitFor();
@@ -128,7 +128,7 @@ test("rejected requests and replays are shown", async () => {
   await page.getByText(String(body["eventId"])).waitFor();
 });
 
-test("another project is created from the menu, and a retry does not create it twice", async () => {
+test("a second project can be created from the menu, and a retry does not create it twice", async () => {
   const { service, database } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /^Project/ }).click();
@@ -145,7 +145,7 @@ test("another project is created from the menu, and a retry does not create it t
   expect(await database.count("cell.plans")).toBe(3);
 });
 
-test("a viewer learns who can create projects and keys", async () => {
+test("a viewer sees who can create projects and API keys", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, "/welcome", { credentials });

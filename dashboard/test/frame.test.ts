@@ -30,7 +30,7 @@ test("the login never redirects to another site", async () => {
   expect(new URL(page.url()).origin).toBe(service.url);
 });
 
-test("title, bar, URL and switch show the environment, and switching leaves detail pages", async () => {
+test("the title, bar, URL and switch show the environment, and switching on a detail page opens its list", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada");
   expect(await page.title()).toContain("Test");
@@ -42,7 +42,7 @@ test("title, bar, URL and switch show the environment, and switching leaves deta
   expect(await page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed")).toBe("true");
 });
 
-test("every tab of Customers belongs to the section Customers", async () => {
+test("the Running out tab belongs to the Customers section", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/running-out");
   const sections = page.getByRole("navigation", { name: "Main" });
@@ -53,7 +53,7 @@ test("every tab of Customers belongs to the section Customers", async () => {
   await page.waitForURL("**/projects/1/live/customers");
 });
 
-test("search, sections and help work by keyboard", async () => {
+test("search, navigation and help can be used with the keyboard", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.keyboard.press("Control+k");
@@ -103,7 +103,7 @@ test("a selected theme is kept after a reload", async () => {
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
 });
 
-test("going back after a logout shows the login page", async () => {
+test("going back after logging out shows the login page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /Olga Owner/ }).click();
@@ -113,7 +113,7 @@ test("going back after a logout shows the login page", async () => {
   await page.getByLabel("Password").waitFor();
 });
 
-test("unknown pages are reported, and unknown paths get an API error", async () => {
+test("unknown dashboard pages show a not-found page, and other unknown paths return an API error", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/99/test");
   await page.getByText("This page does not exist").waitFor();

@@ -15,5 +15,5 @@ export async function startFreshInstallation(): Promise<FreshInstallation> {
     const { setupUrl } = JSON.parse(line);
     if (typeof setupUrl === "string") return { database, setupUrl: new URL(setupUrl) };
   }
-  throw new Error("the service ended without printing a link");
+  throw new Error("the service exited without logging a setup link");
 }

@@ -3,7 +3,7 @@ import { PAGES } from "../../proof/dashboard/pages.ts";
 import { loadSite } from "../../service/src/edge/docs/pages.ts";
 import { PAGE_GUIDES } from "../src/frame/guides.ts";
 
-test("every page links to a guide that the service serves, at a heading that exists", async () => {
+test("every page's guide link points to an existing guide and heading", async () => {
   const { pages } = await loadSite();
   const broken = Object.entries(PAGE_GUIDES).filter(([, href]) => {
     const [url = "", anchor] = href.split("#");

@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 
 const DAY_MS = 86_400_000;
 
-test("chart and list explain where the history window starts", async () => {
+test("the usage chart and the event list show where the history window starts", async () => {
   const managed = await setupManage();
   const { service, record, manage } = managed;
   const at = (daysAgo: number): string => new Date(Date.now() - daysAgo * DAY_MS).toISOString();
@@ -25,7 +25,7 @@ test("chart and list explain where the history window starts", async () => {
     const page = await signIn(service.url, "/projects/1/test/usage?what=events", { scheme });
     const edge = page.locator("main section", { hasText: "Usage events by day" });
     await edge.getByText("Your workspace shows 10 days of history").waitFor();
-    // The chart shows the note too.
+    // The chart also marks where the history starts.
     await edge.locator("svg").getByText("History starts here").waitFor();
     expect(await page.locator("main").textContent()).toContain("Total quantity 1,010");
     await expectAccessible(page);
@@ -34,7 +34,7 @@ test("chart and list explain where the history window starts", async () => {
     await page.getByText("Your workspace shows 10 days of history").waitFor();
     await expectAccessible(page);
   }
-  // A range before the window shows nothing.
+  // A range before the history window shows an explanation instead of a chart.
   const dayOf = (daysAgo: number): string => `${at(daysAgo).slice(0, 10)}T00:00:00.000Z`;
   const before = await signIn(
     service.url,
@@ -43,7 +43,7 @@ test("chart and list explain where the history window starts", async () => {
   await before.getByText("Outside your history window").waitFor();
   expect(await before.locator("main svg text").count()).toBe(0);
   await expectAccessible(before);
-  // A range inside the window shows no note.
+  // A range within the history window shows no note.
   const page = await signIn(service.url, "/projects/1/test/usage?what=events&range=7d");
   await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
   expect(await page.getByText("History starts here").count()).toBe(0);
@@ -52,7 +52,7 @@ test("chart and list explain where the history window starts", async () => {
   expect(await page.getByText("History starts here").count()).toBe(0);
 });
 
-test("a ledger cut by the history window shows the amount brought forward", async () => {
+test("a ledger truncated by the history window shows the balance brought forward", async () => {
   const { service, manage, consume, topUp, assign, database } = await setupManage();
   await assign("bob");
   await topUp("ada", 1_000);
@@ -70,7 +70,7 @@ test("a ledger cut by the history window shows the amount brought forward", asyn
     await expect.poll(() => line.textContent()).toMatch(/balance in Credits before .*1,100$/);
     await page.getByText("1 result").waitFor();
     await expectAccessible(page);
-    // A customer without entries in the window.
+    // Bob has no entries within the history window.
     await page.goto("/projects/1/test/customers/bob/ledger");
     await page.getByText("No entries in your history window").waitFor();
     expect(await forward.getByRole("listitem").count()).toBe(1);

@@ -12,7 +12,7 @@ const HOLD: Hold = {
   holdId: "hld_1",
   status: "open",
   openedAt: "2026-11-15T10:00:00.000Z",
-  // Extended: the stored response ends after 900 seconds.
+  // The hold was extended. In the stored response, it expires 15 minutes after it was opened.
   expiresAt: "2026-11-15T11:00:00.000Z",
   endedAt: null,
   onExpiry: "release",
@@ -70,7 +70,7 @@ test("one sentence describes how a hold ended", () => {
   expect(describeResult({ ...HOLD, status: "charged", creditsCharged: 20 })).toMatch(/20 credits charged\.$/);
 });
 
-test("one sentence describes the hold that a key opened", () => {
+test("one sentence describes the hold that an idempotency key opened", () => {
   expect(describeKey(STORY, NAMES)).toBe(
     "Set aside 10 credits for ada (2,000 × Chat tokens). The hold is open.",
   );
@@ -80,13 +80,13 @@ test("one sentence describes the hold that a key opened", () => {
   );
 });
 
-test("held credits are described separately from the balance, and durations are short", () => {
+test("held credits are described separately from the balance, and durations use one unit", () => {
   expect([describeHeld(1), describeHeld(1_200)]).toEqual(["1 more is held", "1,200 more are held"]);
   const durations = [400, 89_000, 900_000, 7_200_000, 3 * 86_400_000].map(formatDuration);
   expect(durations).toEqual(["0 s", "89 s", "15 min", "2 h", "3 days"]);
 });
 
-test("every endpoint has a path and an outcome", () => {
+test("every endpoint has a path and a named outcome", () => {
   expect(ENDPOINTS.map(pathOf)).toEqual([
     "/v1/check",
     "/v1/consume",
@@ -109,7 +109,7 @@ test("every endpoint has a path and an outcome", () => {
   expect(outcomeOf(late)).toMatchObject({ kind: "rejected", why: "Hold already released" });
 });
 
-test("a rejected reuse of a hold's key is compared with the request, not with its extension", () => {
+test("a rejected reuse of a hold's key is compared with the original request, not with the extended hold", () => {
   const use = {
     endpoint: "holds",
     customerId: "ada",
@@ -152,7 +152,7 @@ test("a grant whose credits are all held is neither spent nor expired", () => {
   expect(findRenewal(allowance, [former, { ...grant, expiresAt }])).toBe(expiresAt);
 });
 
-test("each manual release or reversal is one sentence in the audit log, including its overage", () => {
+test("the audit log describes each manual release or reversal in one sentence, including its overage", () => {
   const describe = (action: string, after: object): string => {
     const entry = { action, subject: "x", before: { balances: { credits: 80 } }, after };
     const pieces = describeAction(entry as unknown as Parameters<typeof describeAction>[0]);

@@ -18,7 +18,7 @@ async function setupHolds() {
   return { ...managed, ...openHolds(managed), manage: managed.manage };
 }
 
-test("an open hold is released by hand, and then appears in the history and the audit log", async () => {
+test("an open hold can be released manually, and then appears in the hold history and the audit log", async () => {
   const { service, manage, hold, settle, balance } = await setupHolds();
   const opened = await hold({
     feature: "image.render",
@@ -57,7 +57,7 @@ test("an open hold is released by hand, and then appears in the history and the 
   expect(items).toMatchObject([{ subject: holdId }]);
 });
 
-test("the history shows how each hold ended, and links to its charge", async () => {
+test("the hold history shows how each hold ended and links to its charge", async () => {
   const { service, database, open, settle, release, topUp } = await setupHolds();
   await topUp("ada", 50);
   const late = await open({ feature: "image.render", quantity: 1 });
@@ -92,7 +92,7 @@ test("the history shows how each hold ended, and links to its charge", async () 
   await page.waitForURL(`**/customers/ada/ledger?charge=${body["consumeId"]}`);
 });
 
-test("a denied extension of a hold is explained by its reason and the customer's current state", async () => {
+test("a denied hold extension is explained by its reason and the customer's current state", async () => {
   const { service, manage, hold, extend } = await setupHolds();
   const opened = await hold({ feature: "image.render", quantity: 2 });
   const reply = await extend(String(opened.body["holdId"]), { quantity: 50 });
@@ -111,7 +111,7 @@ test("a denied extension of a hold is explained by its reason and the customer's
   }
 });
 
-test("a key that opened a hold shows it, and links to it", async () => {
+test("the page of an idempotency key shows the hold it opened, with a link", async () => {
   const { service, database, hold } = await setupHolds();
   const job = { feature: "image.render", quantity: 2, idempotencyKey: "job-1" };
   const opened = await hold(job);
@@ -137,7 +137,7 @@ test("a key that opened a hold shows it, and links to it", async () => {
   await page.locator(`tr[aria-current]#hold-${opened.body["holdId"]}`).waitFor();
 });
 
-test("a grant whose credits are all held is not spent, and a viewer cannot release", async () => {
+test("a grant whose credits are all held is shown as held, and a viewer cannot release holds", async () => {
   const { service, tokens, open } = await setupHolds();
   await open({ feature: "image.render", quantity: 10 });
   const credentials = await addMember(service.url, tokens.owner, "viewer");

@@ -34,7 +34,7 @@ test("a new environment shows onboarding instead of empty charts", async () => {
   await part(page, "Low balances").waitFor();
 });
 
-test("if onboarding cannot be loaded, a new environment shows the error with Retry", async () => {
+test("if onboarding cannot be loaded, a new environment shows an error and a Retry button", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/customers");
   const problem = { title: "No", code: "role_missing", detail: "Not today.", requestId: "req_1" };
@@ -47,7 +47,7 @@ test("if onboarding cannot be loaded, a new environment shows the error with Ret
   await page.getByText("No data in Live yet").waitFor();
 });
 
-test("the checklist makes a real first charge, and its dismissal is remembered", async () => {
+test("the onboarding checklist sends a real charge, and does not return once completed or dismissed", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
   const here = "/manage/v1/projects/2/test";
@@ -71,7 +71,7 @@ test("the checklist makes a real first charge, and its dismissal is remembered",
   await expectAccessible(page);
   const { body } = await manage("GET", `${here}/customers/customer_42`);
   expect(body["balances"]).toMatchObject([{ pool: "credits", balance: 47 }]);
-  // A finished checklist does not come back.
+  // A completed checklist is not shown again.
   await page.reload();
   await part(page, "Low balances").waitFor();
   expect(await page.getByText("steps done").count()).toBe(0);

@@ -34,7 +34,7 @@ async function sendTraffic({ consume, check, record, manage }: Managed): Promise
   await expect.poll(total).toEqual({ ok: 5, denied: 3, failed: 4 });
 }
 
-test("requests are counted in the figures, the chart and the table, by reason and by code", async () => {
+test("Home counts requests by outcome, denials by reason and errors by code", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   await nameSeeds(managed);
@@ -54,7 +54,7 @@ test("requests are counted in the figures, the chart and the table, by reason an
   await traffic.getByRole("button", { name: "Table" }).click();
   const rows = await traffic.locator("tbody tr").allTextContents();
   expect(rows).toHaveLength(24);
-  // The requests can fall into two hours.
+  // The requests can span two hours, so sum each column.
   const sums = [0, 1, 2].map(async (column) =>
     (await traffic.locator(`tbody td:nth-child(${column + 2})`).allTextContents()).reduce(
       (sum, text) => sum + Number(text),
@@ -78,7 +78,7 @@ test("requests are counted in the figures, the chart and the table, by reason an
   await page.getByRole("heading", { name: "Requests" }).waitFor();
 });
 
-test("unknown features and unnamed events link to their forms, and a created feature disappears", async () => {
+test("unknown features and unnamed events link to their forms, and a feature leaves the list once created", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test", { scheme: "dark" });
@@ -97,7 +97,7 @@ test("unknown features and unnamed events link to their forms, and a created fea
   await expect.poll(() => keys.getByText("image.rendr").count()).toBe(0);
 });
 
-test("the low-balance threshold is set by keyboard and kept in the URL", async () => {
+test("the low-balance threshold can be set with the keyboard and is kept in the URL", async () => {
   const { service, topUp } = await setupManage();
   await topUp("bob", 5);
   const page = await signIn(service.url, "/projects/1/test");
@@ -118,7 +118,7 @@ test("the low-balance threshold is set by keyboard and kept in the URL", async (
   await low.getByText("No customer has fewer than 0 credits.").waitFor();
 });
 
-test("Home names the customers who will run out of credits this week, and links to them", async () => {
+test("Home lists the customers who will run out of credits this week, with links", async () => {
   const managed = await setupManage();
   const { service, manage, topUp, assign, publish, consume, database } = managed;
   await publish({ key: "bare", name: "Bare", allowances: [] });
@@ -160,7 +160,7 @@ test("Home names the customers who will run out of credits this week, and links 
   const [header, , line, rest] = readFileSync(await (await download).path(), "utf8").split("\r\n");
   expect(header).toMatch(/^Customer ID,Name,Email,Plan,Pool,Balance,Used per day,Days left,Empty,Renews$/);
   expect([line, rest]).toEqual([expect.stringMatching(/^fast,Fast Films,pay@/), ""]);
-  // A click beside the link opens the customer too.
+  // Clicking the row outside the link also opens the customer.
   await rows.filter({ hasText: "Fast Films" }).getByText("Empty in about 2 days").last().click();
   await page.waitForURL("**/customers/fast");
 });
@@ -189,7 +189,7 @@ test("a possible double charge is flagged on Home and on the customer's overview
     .waitFor();
 });
 
-test("a failed card shows an error with Retry, and the others load", async () => {
+test("a failed card on Home shows an error with a Retry button, and the other cards load", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test/customers");
@@ -207,7 +207,7 @@ test("a failed card shows an error with Retry, and the others load", async () =>
   await traffic.getByText("Allowed or recorded").waitFor();
 });
 
-test("the demo shows three support cases without their solutions", async () => {
+test("the demo lists three support cases without revealing their solutions", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   await seedDemo(database.url, { ...project, environmentId: project.test.environmentId });
@@ -220,7 +220,7 @@ test("the demo shows three support cases without their solutions", async () => {
   await cases.getByRole("link", { name: "Northlight Robotics" }).waitFor();
   expect(await cases.getByRole("link").count()).toBe(3);
   expect(await cases.textContent()).not.toMatch(/twice|double|wrong|Labs|limit|20 a day/i);
-  // The demo has its own traffic with errors.
+  // The demo data includes denials and errors.
   await part(page, "Denials by reason").getByText("Not enough credits").waitFor();
   await part(page, "Errors by code").getByText("idempotency_key_reused").waitFor();
   expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);

@@ -15,7 +15,7 @@ test.each([
   ["-5", null],
   ["1e3", null],
   ["", null],
-])("the whole number %j is read as %j", (text, expected) => {
+])("the input %j is read as the whole number %j", (text, expected) => {
   expect(readWhole(text)).toBe(expected);
 });
 
@@ -30,11 +30,11 @@ test.each([
   ["39.00", "JPY", null],
   ["49", "EURO", null],
   ["99999999999999999", "EUR", null],
-])("a price of %j %s is %j in the smallest unit", (text, currency, amount) => {
+])("the price %j %s is read as %j in the currency's smallest unit", (text, currency, amount) => {
   expect(readPrice(text, currency)?.amount ?? null).toBe(amount);
 });
 
-test("an import's name depends on the file's name and content, not on a suffix such as (1)", async () => {
+test("the import name depends on the file's name and content, but not on a suffix such as (1)", async () => {
   const named = (name: string, content: string) => importNameOf(new File([content], name));
   const first = await named("Opening balances.csv", "customerId,credits\nada,5\n");
   expect(first).toMatch(/^Opening-balances-[0-9a-f]{8}$/);
@@ -51,7 +51,7 @@ test.each([
   ["year", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00.000Z"],
   ["year", "2026-12-31T23:59:00Z", "2027-01-01T00:00:00.000Z"],
   ["date", "2026-11-18T12:00:00Z", "2030-02-03T04:05:00.000Z"],
-] as const)("credits that expire by the preset %s, added at %s, end at %s", (expiry, opened, expected) => {
+] as const)("with the expiry preset %s, credits added at %s expire at %s", (expiry, opened, expected) => {
   const form = { expiry, expires: "2030-02-03T04:05" };
   expect(readExpiry(form, { clock: "utc", openedAt: Date.parse(opened) })).toBe(expected);
 });

@@ -4,7 +4,7 @@ import { type Managed, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 
-// Requests with `items`: several features charged together.
+// Tests requests with `items`, which charge several features together.
 
 const CUSTOMER = "/projects/1/test/customers/ada";
 
@@ -14,7 +14,7 @@ const ITEMS = [
   { feature: "export", quantity: 2 },
 ];
 
-/** Charges 30 + 6 + 0 credits in one request, as entries 2 to 4. */
+/** Charges 30, 6 and 0 credits in one request, as ledger entries 2 to 4. */
 async function setupCharge(): Promise<
   Managed & { consumeId: string; reverse: (body: object) => Promise<unknown> }
 > {
@@ -26,7 +26,7 @@ async function setupCharge(): Promise<
   return { ...managed, consumeId, reverse: (input) => managed.manage("POST", path, { body: input }) };
 }
 
-/** Needs 0 + 90 + 15 credits of 100, so that the third item is denied. */
+/** Sends one request for 0, 90 and 15 credits with a balance of 100, so the third item is denied. */
 async function setupDenial(): Promise<Managed> {
   const managed = await setupManage();
   const items = [
@@ -49,7 +49,7 @@ async function linesOf(rows: Locator): Promise<string[]> {
   return (await rows.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " ").trim());
 }
 
-test("an item and its reversal link to each other, and a link to the request marks all its items", async () => {
+test("an item and its reversal link to each other, and a link to the request marks all its ledger entries", async () => {
   const { service, consumeId, reverse } = await setupCharge();
   await reverse({ item: 0, quantity: 1 });
   await reverse({ item: 1 });
@@ -72,7 +72,7 @@ test("an item and its reversal link to each other, and a link to the request mar
   await page.waitForFunction(() => document.activeElement?.closest("tr")?.id === "entry-3");
 });
 
-test("one item is reversed, and the shown curl call names it", async () => {
+test("a single item can be reversed, and the curl call shown names that item", async () => {
   const { service, manage, consumeId } = await setupCharge();
   const page = await signIn(service.url, `${CUSTOMER}/ledger`);
   await page.getByRole("button", { name: "Reverse entry 3" }).click();
@@ -91,13 +91,13 @@ test("one item is reversed, and the shown curl call names it", async () => {
   const { items } = (await manage("GET", "customers/ada/ledger")).body;
   expect(items).toMatchObject([{ kind: "reverse", reverses: consumeId, item: 1 }, {}, {}, {}, {}]);
 
-  // An item that cost nothing.
+  // An item that cost nothing can be reversed too.
   await page.getByRole("button", { name: "Reverse entry 4" }).click();
   await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
   await entry(page, 4).getByRole("link", { name: "Reversed" }).waitFor();
 });
 
-test("a denial lists the items, marks the denied one and includes the cost of those before it", async () => {
+test("a denial lists its items, marks the denied item and includes the cost of earlier items", async () => {
   const { service, manage } = await setupDenial();
   const { body } = await manage("GET", "customers/ada/denials");
   const [newest] = body["items"] as { denialId: string }[];
@@ -123,7 +123,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
   await expectAccessible(page);
 });
 
-test("the key of a charge shows all items, their reversals, and a reuse with other items", async () => {
+test("the page of a charge's key shows all items, their reversals and a rejected reuse with other items", async () => {
   const { service, database, consume, consumeId, reverse } = await setupCharge();
   await reverse({ item: 0, quantity: 1 });
   await consume({ customerId: "ada", idempotencyKey: "chat-1", items: ITEMS.slice(1) });
@@ -150,7 +150,7 @@ test("the key of a charge shows all items, their reversals, and a reuse with oth
   expect(await markedEntries(page)).toEqual(["entry-5", "entry-4", "entry-3", "entry-2"]);
 });
 
-test("the key of a denial shows the items of the request", async () => {
+test("the page of a denial's key shows the request's items", async () => {
   const { service } = await setupDenial();
   const page = await signIn(service.url, "/projects/1/test/keys/chat-2", { scheme: "dark" });
   await page.getByText("Denied 5,000 × text.generate for ada: not enough credits.").waitFor();
@@ -164,7 +164,7 @@ test("the key of a denial shows the items of the request", async () => {
   await expectAccessible(page);
 });
 
-test("a customer's requests show each item, and link to the entries of the request", async () => {
+test("a customer's request list shows each item and links to the request's ledger entries", async () => {
   const { service, consumeId, reverse } = await setupCharge();
   await reverse({ item: 1 });
   const page = await signIn(service.url, `${CUSTOMER}/requests`);

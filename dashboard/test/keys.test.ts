@@ -16,7 +16,7 @@ async function readSecret(page: Page): Promise<string> {
   return (await page.getByRole("region", { name: "the key" }).textContent()) ?? "";
 }
 
-/** Keeps calling check with the current key, like a backend. */
+/** Calls /v1/check repeatedly with the current key, as a backend would. */
 function keepCalling({ service }: Managed, first: string) {
   const caller = { key: first, statuses: [] as number[], isOver: false };
   const running = (async () => {
@@ -36,7 +36,7 @@ function keepCalling({ service }: Managed, first: string) {
   return caller;
 }
 
-test("a created key is shown once with a working call, and listed without its secret", async () => {
+test("a new API key is shown once with a working example call, and listed without its secret", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, KEYS);
   await page.getByRole("button", { name: "Create key" }).click();
@@ -63,7 +63,7 @@ test("a created key is shown once with a working call, and listed without its se
   expect(await page.content()).not.toContain(secret);
 });
 
-test("a key is created, rotated and revoked by keyboard, and a second Enter does not lose the secret", async () => {
+test("an API key can be created, rotated and revoked with the keyboard, and a second Enter does not lose its secret", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, KEYS);
   await page.getByRole("button", { name: "Create key" }).focus();
@@ -74,7 +74,7 @@ test("a key is created, rotated and revoked by keyboard, and a second Enter does
   await page.getByRole("dialog", { name: "API key Typed" }).waitFor();
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await readSecret(page));
-  // Escape does not close the dialog either.
+  // Escape does not close the dialog, so the secret is not lost.
   await page.keyboard.press("Escape");
   await tabTo(page, page.getByRole("button", { name: "I have stored it" }));
   await page.keyboard.press("Enter");
@@ -84,7 +84,7 @@ test("a key is created, rotated and revoked by keyboard, and a second Enter does
   await page.getByRole("menuitem", { name: "Rotate" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Rotate Typed" }).waitFor();
-  // Nothing is sent before the question is answered.
+  // Nothing is sent until the user answers whether the key was leaked.
   await page.keyboard.press("Enter");
   await tabTo(page, page.getByRole("radio", { name: "Yes, or possibly" }));
   await page.keyboard.press("Space");
@@ -111,7 +111,7 @@ test("a key is created, rotated and revoked by keyboard, and a second Enter does
   await page.getByText(/are rejected within 5 seconds\.$/).waitFor();
 });
 
-test("no call fails during a rotation, and calls with the revoked key fail", async () => {
+test("no call fails while an API key is rotated, and calls with the revoked key fail", async () => {
   const managed = await setupManage();
   const old = managed.project.test.key.secret;
   const page = await signIn(managed.service.url, KEYS);
@@ -142,7 +142,7 @@ test("no call fails during a rotation, and calls with the revoked key fail", asy
     .getByRole("button", { name: /Actions for/ })
     .click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByLabel("Type Test key to confirm").fill("Test key");
+  await page.getByLabel('Type "Test key" to confirm').fill("Test key");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Revoke key in test" }).click();
   await rowsOf(page).nth(1).getByText("Revoked").waitFor();
@@ -154,20 +154,20 @@ test("no call fails during a rotation, and calls with the revoked key fail", asy
   expect(new Set(caller.statuses)).toEqual(new Set([200]));
 });
 
-test("an expiring key shows a warning, and an operator sees no actions", async () => {
+test("an expiring API key shows a warning, and an operator sees no actions for API keys", async () => {
   const managed = await setupManage();
   const { manage, service, tokens } = managed;
   const expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
   await manage("POST", "api-keys", { body: { name: "Nightly import", scopes: ["events"], expiresAt } });
   const page = await signIn(service.url, KEYS, { scheme: "dark" });
-  await page.getByText("It has no replacement yet.").waitFor();
+  await page.getByText("The key has no replacement yet.").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog", { name: "Rotate Nightly import" }).waitFor();
   await expectAccessible(page);
   const credentials = await addMember(service.url, tokens.owner, "operator");
   const watcher = await signIn(service.url, KEYS, { credentials });
-  await watcher.getByText("It has no replacement yet.").waitFor();
+  await watcher.getByText("The key has no replacement yet.").waitFor();
   for (const name of [/Rotate/, /Create key/, /Actions for/])
     expect(await watcher.getByRole("button", { name }).count()).toBe(0);
 });

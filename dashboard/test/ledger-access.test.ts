@@ -8,7 +8,7 @@ const CUSTOMER = "/projects/1/test/customers/ada";
 test.each([
   { scheme: "light", width: 1440 },
   { scheme: "dark", width: 390 },
-] as const)("all tabs and dialogs are accessible in $scheme at $width px", async ({ scheme, width }) => {
+] as const)("ledger tabs and dialogs are accessible ($scheme, $width px)", async ({ scheme, width }) => {
   const { service, consume, topUp } = await setupManage();
   await topUp("ada", 50);
   await topUp("ada", 50);
@@ -18,7 +18,7 @@ test.each([
 
   const page = await signIn(service.url, `${CUSTOMER}/ledger`, { scheme, width });
   await page.getByText("Possible duplicate").first().waitFor();
-  // The note wraps, so that the amounts stay visible.
+  // The duplicate note wraps, so the table does not scroll and the amounts stay visible.
   const table = page.getByRole("region", { name: /ledger/i });
   expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
   await page.getByRole("button", { name: "Details of entry 5" }).click();

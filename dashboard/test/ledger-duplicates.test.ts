@@ -60,31 +60,31 @@ const GRANT: Grant = {
 test.each<[string, Entry[], [number, number][]]>([
   ["equal charges within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
   ["equal charges more than a minute apart", [entryOf(1, 0), entryOf(2, 61)], []],
-  ["another quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
-  ["another feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
-  ["another member", [entryOf(1, 0), entryOf(2, 3, { memberId: "user_7" })], []],
+  ["a different quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
+  ["a different feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
+  ["a different member", [entryOf(1, 0), entryOf(2, 3, { memberId: "user_7" })], []],
   [
-    "another charge in between",
+    "a different charge between equal charges",
     [entryOf(1, 0), entryOf(2, 1, { feature: "export" }), entryOf(3, 2)],
     [[3, 1]],
   ],
   ["free charges", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
   [
-    "charges that are only overage",
+    "charges that include overage",
     [entryOf(1, 0, { overage: 4, amount: -6 }), entryOf(2, 3, { overage: 10, amount: 0 })],
     [[2, 1]],
   ],
   ["the later charge is reversed", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
   ["the earlier charge is reversed", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
   [
-    "three in a row",
+    "three equal charges in a row",
     [entryOf(1, 0), entryOf(2, 3), entryOf(3, 6)],
     [
       [2, 1],
       [3, 2],
     ],
   ],
-  ["a long run", [0, 9, 18, 27, 36, 45].map((second, index) => entryOf(index + 1, second)), []],
+  ["six equal charges", [0, 9, 18, 27, 36, 45].map((second, index) => entryOf(index + 1, second)), []],
 ])("possible duplicate charges: %s", (_, entries, expected) => {
   expect(twinsOf(entries)).toEqual(expected);
 });

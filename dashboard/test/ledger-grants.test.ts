@@ -16,7 +16,7 @@ const PURCHASE = {
 
 const rowOf = (page: Page, text: string | RegExp) => page.getByRole("row").filter({ hasText: text });
 
-test("searching for a payment reference opens its grant, marked and copyable", async () => {
+test("searching for a payment reference opens and marks its grant, and the reference can be copied", async () => {
   const { service, manage } = await setupManage();
   expect((await manage("POST", "customers/ada/credits", { body: PURCHASE })).status).toBe(200);
   await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });
@@ -47,7 +47,7 @@ test("searching for a payment reference opens its grant, marked and copyable", a
   await rowOf(page, PAYMENT).and(page.locator("[aria-current]")).waitFor();
 });
 
-test("a grant is revoked by keyboard, and spent credits are not affected", async () => {
+test("a grant can be revoked with the keyboard, and credits already spent are not affected", async () => {
   const { service, manage, consume } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k1" });
@@ -81,7 +81,7 @@ test("a grant is revoked by keyboard, and spent credits are not affected", async
   await page.getByText("Paid by mistake").waitFor();
 });
 
-test("a grant that was moved in the meantime is not revoked, and the dialog links to its new owner", async () => {
+test("a grant moved while the Revoke dialog is open is not revoked, and the dialog links to its new owner", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   await manage("PUT", "customers/bob", { body: { name: "Bob Films" } });
@@ -97,7 +97,7 @@ test("a grant that was moved in the meantime is not revoked, and the dialog link
   await page.waitForURL("**/customers/bob/grants?grant=1");
 });
 
-test("similar top-ups within minutes are marked until one is revoked", async () => {
+test("equal top-ups within minutes are marked as possible duplicates until one is revoked", async () => {
   const { service, manage } = await setupManage();
   const body = { credits: 50, kind: "manual" };
   await manage("POST", "customers/ada/credits", { body });
@@ -112,7 +112,7 @@ test("similar top-ups within minutes are marked until one is revoked", async () 
   await expect.poll(() => rowOf(page, "Possible duplicate").count()).toBe(0);
 });
 
-test("empty tabs explain why they are empty", async () => {
+test("a new customer's empty tabs explain why they are empty", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/grace", { body: { name: "Grace" } });
   for (const scheme of ["light", "dark"] as const) {
@@ -129,7 +129,7 @@ test("empty tabs explain why they are empty", async () => {
   }
 });
 
-test("the actions of a grant stay visible when the table is wider than the window", async () => {
+test("a grant's actions stay visible when the table is wider than the window", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   const page = await signIn(service.url, `${CUSTOMER}/grants`, { width: 1024 });

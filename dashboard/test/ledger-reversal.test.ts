@@ -17,7 +17,7 @@ async function balanceOf({ manage }: Managed): Promise<unknown> {
   return (await manage("GET", "customers/ada")).body["balances"];
 }
 
-test("a possible duplicate charge is marked and reversed, and cannot be reversed again", async () => {
+test("a possible duplicate charge is marked, and can be reversed only once", async () => {
   const setup = await setupManage();
   await charge(setup, "render-7f3a/1", 3);
   await charge(setup, "render-7f3a/2", 3);
@@ -36,7 +36,7 @@ test("a possible duplicate charge is marked and reversed, and cannot be reversed
   await dialog.getByLabel("Reason").fill("Retried with a new key");
   await dialog.getByRole("button", { name: "Reverse 30 credits in test" }).click();
   await page.getByText("30 credits returned. Balance 70").waitFor();
-  // The toast does not block shortcuts.
+  // The success message does not block keyboard shortcuts.
   await dialog.waitFor({ state: "detached" });
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
@@ -59,7 +59,7 @@ test("a possible duplicate charge is marked and reversed, and cannot be reversed
   await rowOf(page, "render-7f3a/2").and(page.locator("[aria-current]")).waitFor();
 });
 
-test("a charge is reversed in two parts by keyboard", async () => {
+test("a charge can be reversed in two parts with the keyboard", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 3);
   const page = await signIn(setup.service.url, LEDGER, { scheme: "dark" });
@@ -99,7 +99,7 @@ test("a charge is reversed in two parts by keyboard", async () => {
   await expect.poll(() => page.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
 });
 
-test("a charge that another member reversed cannot be reversed again, and the list refreshes", async () => {
+test("a charge that someone else reversed cannot be reversed again, and the ledger refreshes", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const page = await signIn(setup.service.url, LEDGER);
@@ -115,7 +115,7 @@ test("a charge that another member reversed cannot be reversed again, and the li
   expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100, held: 0, overage: null }]);
 });
 
-test("the shown curl call reverses a charge", async () => {
+test("the curl call shown in the Reverse charge dialog reverses the charge", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const page = await signIn(setup.service.url, LEDGER);

@@ -30,7 +30,7 @@ test("ledger filters are kept in the URL and survive a reload", async () => {
   await rowOf(page, "text-1").waitFor();
   expect(new URL(page.url()).searchParams.get("range")).toBe("24h");
 
-  // By keyboard: a kind without entries.
+  // Select a kind without entries with the keyboard.
   await page.getByLabel("Kind").focus();
   await page.keyboard.type("Reversals");
   await page.getByText("No matches").waitFor();
@@ -42,7 +42,7 @@ test("ledger filters are kept in the URL and survive a reload", async () => {
   await page.getByText("No matches").waitFor();
 });
 
-test("an expanded entry shows its grants and JSON and links to its request", async () => {
+test("an expanded ledger entry shows its grants and JSON, and links to its request", async () => {
   const { service, consume, topUp } = await setupManage();
   await topUp("ada", 40);
   await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "a/b%c" });
@@ -60,7 +60,7 @@ test("an expanded entry shows its grants and JSON and links to its request", asy
   await page.waitForURL("**/projects/1/test/keys/a%2Fb%25c");
 });
 
-test("a charge found by the search is marked in the ledger", async () => {
+test("a charge found with the search is marked in the ledger", async () => {
   const { service, consume } = await setupManage();
   const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k1" });
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "k2" });
@@ -74,7 +74,7 @@ test("a charge found by the search is marked in the ledger", async () => {
   expect(await rowOf(page, "k2").getAttribute("aria-current")).toBeNull();
 });
 
-test("a linked charge many pages back is found", async () => {
+test("a link to a charge finds its ledger entry many pages back", async () => {
   const { service, consume, topUp } = await setupManage();
   await topUp("ada", 100);
   const wanted = { customerId: "ada", feature: "text.generate", quantity: 5 };
@@ -88,11 +88,11 @@ test("a linked charge many pages back is found", async () => {
   await found.waitFor({ timeout: 30_000 });
   await page.waitForFunction(() => document.activeElement?.closest("tr")?.ariaCurrent === "true");
   expect(await found.evaluate((row) => Math.round(row.getBoundingClientRect().top))).toBeLessThan(900);
-  // Long runs of similar charges are not marked.
+  // Long runs of similar charges are not marked as duplicates.
   await expect.poll(() => rowOf(page, "Possible duplicate").count()).toBe(0);
 });
 
-test("the plan history shows start, end and author", async () => {
+test("the plan history shows when each plan started and ended, and who changed it", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "team", name: "Team" });
   await manage("POST", "customers/ada/plan", { body: { plan: "team" } });
@@ -112,7 +112,7 @@ test("the plan history shows start, end and author", async () => {
   await expect.poll(() => rowOf(page, "Current").count()).toBe(0);
 });
 
-test("requests show their outcome and link to the denial and the key", async () => {
+test("a customer's requests show their outcome and link to the denial and the idempotency key", async () => {
   const { service, consume, record, manage } = await setupManage();
   await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   await record({ customerId: "ada", event: "tokens", quantity: 1 });

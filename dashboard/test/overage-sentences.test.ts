@@ -31,7 +31,7 @@ test("an allowance is described with its overage", () => {
   );
 });
 
-test("a change of overage gets a separate sentence", () => {
+test("a change to a plan's overage is described in a separate sentence", () => {
   const changes = (before: Partial<Allowance>, after: Partial<Allowance>, names = NAMES) => {
     const terms = (changed: Partial<Allowance>) => ({
       allowances: [{ ...MONTHLY, ...changed }],
@@ -53,7 +53,7 @@ test("a change of overage gets a separate sentence", () => {
   ]);
 });
 
-test("a catalog import shows the overage of plans", () => {
+test("the preview of a catalog import shows each plan's overage", () => {
   const plan = (overage: number | null) => ({
     name: "Pro",
     archived: false,
@@ -70,7 +70,7 @@ test("a catalog import shows the overage of plans", () => {
   expect(sentences(plan(20))).toEqual(["Overage: up to 20 credits a month → unlimited."]);
 });
 
-test.each([0, 500, null])("the editor keeps an overage of %s", (overage) => {
+test.each([0, 500, null])("the plan editor keeps an overage of %s", (overage) => {
   const terms = { name: "Pro", allowances: [{ ...MONTHLY, overage }], features: [] };
   expect(toTerms(toValues(terms, { features: [], pools: [] }))).toEqual(terms);
 });
@@ -87,7 +87,7 @@ test("a customer's overage is described separately from credits", () => {
   );
 });
 
-test("charges and reversals name the overage", () => {
+test("descriptions of charges and reversals include the overage", () => {
   expect([
     formatCharge({ credits: 10, overage: 0 }),
     formatCharge({ credits: 1, overage: 2_000 }),
@@ -111,7 +111,7 @@ test("charges and reversals name the overage", () => {
   expect(describeReversedOverage(20)).toMatch(/^20 credits of overage will be reversed\./);
 });
 
-test("a key's sentence includes the overage of its charges", () => {
+test("the description of an idempotency key includes the overage of its charges", () => {
   const charge = { feature: "image.render", quantity: 3, credits: 10, overageCredits: 20 };
   const covered = { ...charge, overageCredits: 0 };
   const story = {
@@ -135,7 +135,7 @@ test("a key's sentence includes the overage of its charges", () => {
   );
 });
 
-test("the sentences about a hold include its overage", () => {
+test("the description of a hold includes its overage", () => {
   const hold = {
     status: "settled",
     late: false,
@@ -155,7 +155,7 @@ test("the sentences about a hold include its overage", () => {
   );
 });
 
-test("overage of test requests is summed without replays", () => {
+test("the overage total of test requests excludes replays", () => {
   const answer = { count: 1, status: 200, isReplay: false, body: { overageCredits: 20 } };
   expect(overageCharged([answer, { ...answer, count: 31, isReplay: true }])).toBe(20);
   expect([overageIn(null), overageIn({ items: "none" }), overageIn({ overageCredits: null })]).toEqual([

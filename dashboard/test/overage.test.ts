@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 
 const HERE = "/projects/1/test";
 
-test("overage is published with a plan, used, shown separately from the balance, and removed by a reversal", async () => {
+test("overage published with a plan is shown separately from the balance and removed by a reversal", async () => {
   const managed = await setupManage();
   const { service, manage, consume } = managed;
   const { hold } = openHolds(managed);
@@ -32,7 +32,7 @@ test("overage is published with a plan, used, shown separately from the balance,
     { number: 1, allowances: [{ credits: 100, overage: 0 }] },
   ]);
 
-  // 100 credits and 20 credits of overage, then 10 more that a hold sets aside.
+  // Charge 100 credits and 20 credits of overage. Then hold 10 more credits of overage.
   const charged = await consume({
     customerId: "ada",
     feature: "image.render",
@@ -107,7 +107,7 @@ test("overage is published with a plan, used, shown separately from the balance,
     .waitFor();
 });
 
-test("an override replaces the overage of the plan", async () => {
+test("an override replaces the plan's overage", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/ada/overrides", { body: { allowances: { credits: { overage: null } } } });
   const page = await signIn(service.url, `${HERE}/customers/ada`, { scheme: "dark", width: 390 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { AUTH_PAGES, PAGES, REDIRECTS } from "../../proof/dashboard/pages.ts";
 
-test("screenshots and measurements cover exactly the pages in the router", async () => {
+test("the list of pages for screenshots and measurements matches the router", async () => {
   vi.stubGlobal("window", { location: { origin: "http://127.0.0.1" } });
   const { router } = await import("../src/router.tsx");
   const leaves = Object.values(router.routesById).filter(({ children }) => children === undefined);

@@ -10,7 +10,7 @@ import { outcomeOf } from "../src/format/request-sentences.ts";
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id }));
 
-test("list and tail are merged, newest first, without duplicates", () => {
+test("the live tail and the request list are merged, newest first, without duplicates", () => {
   expect(mergeTail(rows("5", "4"), { rows: rows("3", "2"), hasMore: true })).toEqual(
     rows("5", "4", "3", "2"),
   );
@@ -22,11 +22,11 @@ test("list and tail are merged, newest first, without duplicates", () => {
   );
 });
 
-test("tail rows older than a partial list are dropped", () => {
+test("live tail rows older than the end of a partial list are dropped", () => {
   expect(mergeTail(rows("5", "4"), { rows: rows("90", "80"), hasMore: true })).toEqual(rows("90", "80"));
 });
 
-test("outcomes are Denied for denials, Rejected for 4xx and Failed for 5xx", () => {
+test("the outcome is Denied for denials, Rejected for 4xx and Failed for 5xx", () => {
   const asked = { endpoint: "consume", status: 200, code: null, reason: null } as const;
   expect(outcomeOf(asked)).toEqual({ kind: "ok", name: "Allowed", why: null });
   expect(outcomeOf({ ...asked, endpoint: "check" }).name).toBe("Available");
@@ -49,7 +49,7 @@ test("outcomes are Denied for denials, Rejected for 4xx and Failed for 5xx", () 
   });
 });
 
-test("the outcome filter covers statuses, reasons and codes, including unknown ones", () => {
+test("the outcome filter supports statuses, reasons and codes, including unknown codes", () => {
   for (const filter of [
     {},
     { status: "4xx" },
@@ -62,7 +62,7 @@ test("the outcome filter covers statuses, reasons and codes, including unknown o
   }
 });
 
-test("invalid search parameters are dropped", () => {
+test("invalid search parameters of the request list are dropped", () => {
   expect(readSearch({ endpoint: "consume", status: 409, customerId: 42, live: true, do: "try" })).toEqual({
     endpoint: "consume",
     status: "409",

@@ -9,7 +9,7 @@ async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
-/** Page of ada's newest denial. */
+/** Path of the page for ada's newest denial. */
 async function denialPath({ manage }: Managed): Promise<string> {
   const { body } = await manage("GET", "customers/ada/denials");
   const [newest] = body["items"] as { denialId: string }[];
@@ -52,7 +52,7 @@ test("a denial is explained, and the same request is allowed after a top-up", as
     .waitFor();
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   expect(await page.getByRole("link", { name: /Add credits/ }).count()).toBe(0);
-  // The old key returns the denial, and a new key is allowed.
+  // The old idempotency key still returns the denial. A request with a new key is allowed.
   expect((await render(3, "job-3")).body).toMatchObject({ allowed: false });
   expect((await render(3, "job-4")).body).toMatchObject({ allowed: true, balance: 0 });
 });
@@ -91,7 +91,7 @@ test("a denial for a reached limit is explained, and the link to the plan works 
   await page.waitForURL("**/plans/pro");
 });
 
-test("a viewer sees the explanation without actions", async () => {
+test("a viewer sees the explanation of a denial but no actions", async () => {
   const managed = await setupManage();
   const { consume, service, tokens } = managed;
   await nameSeeds(managed);

@@ -6,14 +6,14 @@ import { signIn } from "./browser.ts";
 
 const REQUESTS = "/projects/1/test/requests";
 const RENDER = { customerId: "ada", feature: "image.render" };
-/** A key that needs URL encoding. */
+/** An idempotency key that needs URL encoding. */
 const KEY = "job/7+%20";
 
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
-test("a pasted key shows its result, its replays and how a rejected reuse differs", async () => {
+test("looking up an idempotency key shows its result, its replays and how a rejected reuse differs", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   await nameSeeds(managed);
@@ -43,7 +43,7 @@ test("a pasted key shows its result, its replays and how a rejected reuse differ
   await page.waitForURL(`**/customers/ada/ledger?charge=${first.body["consumeId"]}`);
 });
 
-test("the key of a denial links to its explanation, and the key of an event shows no charge", async () => {
+test("the page of a denial's key links to the explanation, and the page of an event's key shows no charge", async () => {
   const managed = await setupManage();
   await managed.consume({ ...RENDER, idempotencyKey: "denied", quantity: 20 });
   await managed.manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
@@ -57,7 +57,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 
-test("unused keys, keys from the other environment and retryable denials are explained", async () => {
+test("the key page explains unused keys, keys from the other environment and retryable denials", async () => {
   const managed = await setupManage();
   const { consume, service, project } = managed;
   const page = await signIn(service.url, "/projects/1/test/keys/never");
@@ -78,7 +78,7 @@ test("unused keys, keys from the other environment and retryable denials are exp
   await expectAccessible(page);
 });
 
-test("32 identical requests are one charge and 31 replays, and sending again gives 32 replays", async () => {
+test("32 identical requests result in one charge and 31 replays, and sending them again in 32 replays", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   await nameSeeds(managed);
@@ -105,7 +105,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
 });
 
-test("a test request is corrected and sent by keyboard, and is not available in Live", async () => {
+test("a test request can be corrected and sent with the keyboard, and is not available in Live", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS, { scheme: "dark" });
   await page.getByRole("button", { name: "Send test requests" }).focus();

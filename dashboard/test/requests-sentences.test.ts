@@ -64,7 +64,7 @@ test("a denial for missing credits shows cost, balance, shortfall and renewal", 
   ]);
 });
 
-test("a denial takes the remaining overage into account", () => {
+test("the explanation of a denial takes the remaining overage into account", () => {
   const overage = { credits: 500, remaining: 20 };
   const position = { ...POSITION, overage, shortfall: 18 };
   const now = { ...position, allowed: false, reason: "insufficient_credits" };
@@ -116,7 +116,7 @@ const ITEMS = [
   { feature: "image.render", quantity: 5 },
 ];
 
-test("the required credits of a denied item include the items before it", () => {
+test("the credits required for a denied item include the cost of earlier items", () => {
   const denial = { ...DENIAL, items: ITEMS };
   expect(whyDenied(denial, format)[0]).toBe(
     "5 × image.render and the earlier items that use the same pool cost 50 credits. Only 12 credits were left. That is 38 credits short.",
@@ -128,7 +128,7 @@ test("the required credits of a denied item include the items before it", () => 
   expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
 });
 
-test("the current state can deny a request with items because of another item", () => {
+test("the same request can now be denied because of a different item", () => {
   const nowFor = (reason: string | null): Denial => ({
     ...DENIAL,
     items: ITEMS,
@@ -174,7 +174,7 @@ test.for([
   ["no_active_plan", /^The customer had no plan\./],
   ["customer_not_found", /^The customer did not exist/],
   ["seat_missing", /^Seat missing\.$/],
-] as const)("%s is explained without a calculation", ([reason, text]) => {
+] as const)("a denial with reason %s is explained without a calculation", ([reason, text]) => {
   const denial = { ...DENIAL, reason };
   expect(whyDenied(denial, format)).toEqual([expect.stringMatching(text)]);
   expect(sumOf(denial)).toEqual([]);
@@ -198,7 +198,7 @@ test("a denial under an override names the override instead of the plan", () => 
   ]);
 });
 
-test("the current outcome is explained, even for a missing feature or an erased customer", () => {
+test("the current outcome of a denied request is explained, even for a missing feature or an erased customer", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(describeNow({ ...DENIAL, now }, nameOf)).toEqual([
     "The same request would be allowed now. It would cost 50 credits; the balance is 512.",
@@ -225,7 +225,7 @@ test("the current outcome is explained, even for a missing feature or an erased 
   expect(describeNow({ ...DENIAL, customerId: null, now: null }, nameOf)[0]).toMatch(/erased/);
 });
 
-test("next steps follow the current state, not the past denial", () => {
+test("suggested next steps depend on the current state, not on the past denial", () => {
   const kinds = (denial: Denial): string[] => nextStepsOf(denial).map(({ kind }) => kind);
   const nowFor = (reason: string | null): Denial => ({
     ...DENIAL,
@@ -324,7 +324,7 @@ function reuse(
   };
 }
 
-test("a rejected reuse is compared with the original request", () => {
+test("a rejected reuse of an idempotency key is compared with the original request", () => {
   const differing = (differs: string[], changes = {}) =>
     compareReuse(STORY, reuse(differs, changes)).filter((line) => line.differs);
   expect(differing(["quantity"])).toEqual([{ field: "quantity", first: "1", refused: "2", differs: true }]);
@@ -341,7 +341,7 @@ test("a rejected reuse is compared with the original request", () => {
   ]);
 });
 
-test("a rejected reuse of a key with items is compared by items", () => {
+test("a rejected reuse of a key for a request with items is compared by items", () => {
   const answer = { items: ITEMS };
   const first = "export × 2, image.render × 5";
   const itemsOf = (history: KeyHistory, differs: string[]) =>
@@ -358,7 +358,7 @@ test("a rejected reuse of a key with items is compared by items", () => {
   ]);
 });
 
-test("a key that reversed a part of a charge is described and compared by that part", () => {
+test("the key of a partial reversal is described and compared by the reversed items", () => {
   const answer = {
     creditsReturned: 20,
     items: [{ feature: "image.render", quantity: 2, creditsReturned: 20 }],
@@ -372,7 +372,7 @@ test("a key that reversed a part of a charge is described and compared by that p
   expect(rows.map(({ first }) => first)).toContain("image.render");
 });
 
-test("one sentence describes what a key did, and its uses are counted by kind", () => {
+test("one sentence describes what an idempotency key did, and its uses are counted by outcome", () => {
   expect(describeKey(STORY, NAMES)).toBe("Charged Ada Films 10 credits for 1 × Image.");
   const charges = [CHARGE, { ...CHARGE, item: 1, credits: 6 }];
   expect(describeKey({ ...STORY, charges }, NAMES)).toBe("Charged Ada Films 16 credits for 2 items.");

@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 const RENDER = { customerId: "ada", feature: "image.render" };
 const REQUESTS = "/projects/1/test/requests";
 
-/** Waits until the log has this many rows; it is written about a second after the response. */
+/** Waits until the request log has `count` rows. A row is written about a second after the response. */
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
@@ -25,7 +25,7 @@ async function act({ consume, check, record }: Managed): Promise<void> {
 }
 
 test.for(["light", "dark"] as const)(
-  "the log shows the outcome and details of each request (%s)",
+  "the request log shows the outcome and details of each request (%s)",
   async (scheme) => {
     const managed = await setupManage();
     await act(managed);
@@ -60,7 +60,7 @@ test.for(["light", "dark"] as const)(
   },
 );
 
-test("an empty log offers a test request and shows the first request", async () => {
+test("an empty request log offers to send a test request, and shows the first request when it arrives", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByRole("link", { name: "Send a test request" }).press("Enter");
@@ -77,7 +77,7 @@ test("an empty log offers a test request and shows the first request", async () 
   expect(await page.getByRole("link", { name: "Send a test request" }).count()).toBe(0);
 });
 
-test("filters are kept in the URL and work by keyboard", async () => {
+test("request filters are kept in the URL and can be used with the keyboard", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 7);
@@ -142,7 +142,7 @@ test("the live tail shows new requests, and the L key pauses it", async () => {
   await rowsOf(page).getByText("third").waitFor();
 });
 
-test("new rows are held back while the user has scrolled down", async () => {
+test("new requests are not inserted while the user has scrolled down", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   for (let i = 0; i < 24; i++)
@@ -164,14 +164,14 @@ test("new rows are held back while the user has scrolled down", async () => {
   expect(await rowsOf(page).first().textContent()).toContain("new-2");
 });
 
-test("if too many requests arrive for the live tail, the list reloads without a gap", async () => {
+test("if more requests arrive than the live tail can load, the list reloads without a gap", async () => {
   const managed = await setupManage();
   const { check } = managed;
   await check({ customerId: "first", feature: "export" });
   await logged(managed, 1);
   const page = await signIn(managed.service.url, REQUESTS);
   await expect.poll(() => rowsOf(page).count()).toBe(1);
-  // Rejected requests, because successful ones are sampled under load.
+  // Sends rejected requests, because successful requests are sampled under load.
   for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "unknown" });
   await logged(managed, 231);
   await page.keyboard.press("l");
@@ -183,7 +183,7 @@ test("if too many requests arrive for the live tail, the list reloads without a 
   }
 });
 
-test("an expanded row does not move when new rows arrive", async () => {
+test("an expanded request does not move when new requests arrive", async () => {
   const managed = await setupManage();
   await managed.consume({ ...RENDER, idempotencyKey: "read" });
   await logged(managed, 1);
@@ -200,7 +200,7 @@ test("an expanded row does not move when new rows arrive", async () => {
   await rowsOf(page).getByText("other").waitFor();
 });
 
-test("a hidden tab does not poll, and catches up when visible", async () => {
+test("the live tail does not poll in a hidden browser tab, and catches up when the tab is visible", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${REQUESTS}?live=true`);
   await page.getByText("No requests in the last 7 days").waitFor();
@@ -226,7 +226,7 @@ function setVisible(page: Page, isVisible: boolean): Promise<void> {
   );
 }
 
-test("at a width of 1,024 pixels, the outcome and the reason of every request are visible without scrolling", async () => {
+test("the request log fits a window 1,024 pixels wide without horizontal scrolling", async () => {
   const managed = await setupManage();
   const { service, manage, consume } = managed;
   const customerId = "org_northlight_robotics_and_automation_gmbh";

@@ -5,7 +5,7 @@ import { signIn } from "./browser.ts";
 
 const HERE = "/projects/1/test";
 
-test("the ledger and the audit log show the API key of a backend's reversal, and the ledger links its idempotency key", async () => {
+test("the ledger and audit log show which API key reversed a charge, and the ledger links to the idempotency key", async () => {
   const { charge, reverse, service } = await setupReversals();
   const consumeId = await charge({ feature: "image.render", quantity: 3 });
   await reverse(consumeId, { quantity: 2, idempotencyKey: "undo-1" });

@@ -8,7 +8,7 @@ const read = searchOf({
   below: whole(1),
 });
 
-test("search parameters are converted to the schema's types, from number to text and from text to number", () => {
+test("search parameters are converted between numbers and text to match the schema", () => {
   expect(read({ customerId: 42, code: "abc", show: true, below: "100" })).toEqual({
     customerId: "42",
     code: "abc",

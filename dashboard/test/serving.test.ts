@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 
-test("pages have a content security policy without inline scripts, styles or other hosts", async () => {
+test("pages contain no inline scripts or styles, and their content security policy forbids them", async () => {
   const { service } = await setupManage();
   for (const path of ["/", "/log-in", "/projects/1/live/customers/x%2Fy", "/workspace/members"]) {
     const reply = await fetch(`${service.url}${path}`);

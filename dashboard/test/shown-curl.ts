@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { post, type Reply } from "../../service/test/harness.ts";
 
-/** Sends the request in a curl call shown on the page. */
+/** Parses a curl call shown on the page and sends its request. */
 export async function runShownCurl(page: Page, label: string): Promise<Reply & { secret: string }> {
   const text = (await page.getByLabel(label, { exact: true }).textContent()) ?? "";
   const [, url = ""] = text.match(/^curl (\S+) \\$/m) ?? [];

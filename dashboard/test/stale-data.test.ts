@@ -12,7 +12,7 @@ const refuse = (route: Route): Promise<void> =>
 
 const PROFILE = /\/customers\/ada$/;
 
-test("a revocation reads current data first, and cannot be confirmed if that fails", async () => {
+test("the Revoke dialog loads current data first, and cannot be confirmed if loading fails", async () => {
   const { service, manage, consume, topUp } = await setupManage();
   await topUp("ada", 50);
   const page = await signIn(service.url, `${ADA}/grants`);
@@ -39,7 +39,7 @@ test("a revocation reads current data first, and cannot be confirmed if that fai
   ]);
 });
 
-test("an open Block dialog does not turn into an Unblock dialog", async () => {
+test("an open Block dialog does not turn into an Unblock dialog if someone else blocks the customer", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "More actions" }).click();
@@ -53,7 +53,7 @@ test("an open Block dialog does not turn into an Unblock dialog", async () => {
   expect((await manage("GET", "customers/ada")).body["isBlocked"]).toBe(true);
 });
 
-/** Focuses the window after the data has become stale. */
+/** Waits until the data is stale, then simulates a return to the window. */
 async function comeBack(page: Page, asked: RegExp): Promise<void> {
   await page.waitForTimeout(5_500);
   const answered = page.waitForResponse((response) => asked.test(new URL(response.url()).pathname));
@@ -61,7 +61,7 @@ async function comeBack(page: Page, asked: RegExp): Promise<void> {
   await answered;
 }
 
-test("credits are not added after a failed preview", async () => {
+test("credits are not added if their preview fails", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.route("**/credits/preview", refuse);
@@ -79,7 +79,7 @@ test("credits are not added after a failed preview", async () => {
   ]);
 });
 
-test("a failed next page is reported at the end of the list", async () => {
+test("a failed request for the next page is reported at the end of the list", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");
   await page.route(/\/customers\?/, refuse);

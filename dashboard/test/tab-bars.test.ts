@@ -5,7 +5,7 @@ import { signIn } from "./browser.ts";
 
 const NARROW = 390;
 
-/** Opens each tab of a tab bar, and returns how far down the page the bar is. */
+/** Opens each tab, and returns the distance of the tab bar from the top of the page. */
 async function topsOf(page: Page, label: string, names: readonly string[]): Promise<number[]> {
   const bar = page.getByRole("navigation", { name: label });
   const tops: number[] = [];
@@ -30,7 +30,7 @@ const ALIKE = [
 ];
 
 test.each(ALIKE.flatMap((each) => [1440, NARROW].map((width) => ({ ...each, width }))))(
-  "the tabs of $label stay at the same height ($width px)",
+  "the tab bar of $label stays at the same height on every tab ($width px)",
   async ({ label, path, tabs, width }) => {
     const { service, consume } = await setupManage();
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
@@ -40,7 +40,7 @@ test.each(ALIKE.flatMap((each) => [1440, NARROW].map((width) => ({ ...each, widt
   },
 );
 
-test("on a phone, the tabs of a customer are near the top and the last one can be reached", async () => {
+test("on a phone, a customer's tabs are near the top, and the last tab can be reached", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers/ada", { width: NARROW });
   const bar = page.getByRole("navigation", { name: "Customer" });

@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 
 const STEPS_MAX = 40;
 
-/** Moves the focus by Tab, or by arrow keys in a menu. Fails if the target cannot be reached. */
+/** Moves the focus with Tab, or with arrow keys in a menu. Fails if the target cannot be reached. */
 export async function tabTo(
   page: Page,
   target: Locator,
@@ -13,5 +13,5 @@ export async function tabTo(
     if (await target.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press(key);
   }
-  throw new Error(`${key} does not lead to ${target}`);
+  throw new Error(`pressing ${key} does not reach ${target}`);
 }

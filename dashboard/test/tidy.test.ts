@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-// Code conventions of the dashboard, like service/test/tidy.test.ts. A failure names the file to fix.
+// Checks code conventions in the dashboard, as service/test/tidy.test.ts does in the service. A failure names the file to fix.
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -10,7 +10,7 @@ const source = globSync("src/**/*.{ts,tsx}", { cwd: ROOT })
   .filter((file) => !file.endsWith(".gen.d.ts"))
   .sort();
 
-/** Folders and the folders they may import. */
+/** For each folder, the other folders it may import from. */
 const ROOMS: Record<string, readonly string[]> = {
   format: [],
   api: ["format"],
@@ -19,7 +19,7 @@ const ROOMS: Record<string, readonly string[]> = {
   features: ["format", "api", "ui", "frame"],
 };
 
-/** Features of one area may import each other. */
+/** Features in the same area may import from each other. */
 const AREAS = [
   ["customers", "credits", "holds", "ledger", "assignments", "overrides", "requests"],
   ["catalog", "plans"],
@@ -52,20 +52,20 @@ function findLines(pattern: RegExp, isExempt: (file: string) => boolean): string
     );
 }
 
-test("folders import downward only, and features only from their own area", () => {
+test("folders import only from lower layers, and a feature imports only features in its own area", () => {
   expect(imports.length).toBeGreaterThan(100);
   const rooms = source.filter((file) => file.split("/").length > 2).map(roomOf);
   expect(Object.keys(ROOMS)).toEqual(expect.arrayContaining(rooms));
   const broken = imports.filter(({ file, target }) => {
     const allowed = ROOMS[roomOf(file)];
-    // main.tsx and router.tsx may import everything. Documents of other packages are data.
+    // main.tsx and router.tsx may import anything. Files outside src contain only data.
     if (allowed === undefined || !target.startsWith("src/") || allowed.includes(roomOf(target))) return false;
     return roomOf(file) === "features" ? areaOf(file) !== areaOf(target) : roomOf(file) !== roomOf(target);
   });
   expect(broken).toEqual([]);
 });
 
-test("no file has more than 300 lines", () => {
+test("no source file has more than 300 lines", () => {
   expect(source.filter((file) => read(file).trimEnd().split("\n").length > 300)).toEqual([]);
 });
 

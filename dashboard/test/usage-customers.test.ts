@@ -4,7 +4,7 @@ import { settle } from "../../service/test/usage.ts";
 import { customerLines } from "../src/features/usage/customer-lines.ts";
 import { signIn } from "./browser.ts";
 
-test("customers beyond the chart are listed under By customer, and not under another group", async () => {
+test("customers not shown in the chart are listed under By customer, but not when usage is grouped by event", async () => {
   const managed = await setupManage();
   const customers = [8, 7, 6, 5, 4, 3, 2, 1];
   for (const rank of customers)
@@ -39,7 +39,7 @@ const ranked = (customerId: string | null, credits: number) => ({
   ...used(credits),
 });
 
-test("customers who change ranks while the table loads are listed once", () => {
+test("customers who change rank while the table loads are listed once", () => {
   const lines = customerLines(
     { series: [charted("ada", 9), charted(null, 8), charted("bob", 7)], usage: RANGE },
     {
@@ -67,7 +67,7 @@ test("customers who change ranks while the table loads are listed once", () => {
   expect(lines.filter(({ isOther }) => isOther).map(({ name }) => name)).toEqual(["Other"]);
 });
 
-test("the other customers are listed if only their counts cancel out", () => {
+test("the Other line is listed unless all its totals are zero", () => {
   const charts = { series: [charted("ada", 9)], usage: RANGE };
   const others = (other: ReturnType<typeof used>) =>
     customerLines(charts, { ...RANGE, customers: [ranked("ada", 9)], other }).map(({ name }) => name);

@@ -9,11 +9,11 @@ import { tabTo } from "./tab-to.ts";
 const USAGE = "/projects/1/test/usage";
 const DAY_MS = 86_400_000;
 
-/** Noon UTC, a few days ago. */
+/** Noon UTC, `daysAgo` days ago. */
 const noon = (daysAgo: number): string =>
   new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - daysAgo * DAY_MS).toISOString();
 
-/** Nine quiet days of three customers, and one spike of "loud". */
+/** Nine days of low usage by three customers, and a spike by customer "loud". */
 async function setupSpike(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -59,7 +59,7 @@ async function clickHighestBar(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-test("three clicks lead from a spike to its customer", async () => {
+test("three clicks lead from a usage spike to the customer who caused it", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, `${USAGE}?what=events`);
   await page.getByRole("heading", { name: "Usage events by day" }).waitFor();
@@ -73,12 +73,12 @@ test("three clicks lead from a spike to its customer", async () => {
   await page.getByRole("link", { name: "loud" }).click();
   await page.waitForURL("**/customers/loud/usage?**");
   await page.getByRole("heading", { name: "loud" }).waitFor();
-  // The same day, for this customer only.
+  // The customer's page shows the same day, with this customer's usage only.
   expect(await page.locator("main").textContent()).toContain("Total quantity 36,000");
   await expectAccessible(page);
 });
 
-test("the table has the same numbers as the chart and zooms in by keyboard", async () => {
+test("the usage table shows the chart's numbers and can zoom in with the keyboard", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, USAGE, { scheme: "dark" });
   const what = page.getByLabel("Metric");
@@ -98,7 +98,7 @@ test("the table has the same numbers as the chart and zooms in by keyboard", asy
   await page.getByRole("heading", { name: "Event quantity by day" }).waitFor();
 });
 
-test("a customer's usage is grouped by member, and each member links to their events", async () => {
+test("a customer's usage can be grouped by member, and each member links to the member's events", async () => {
   const managed = await setupManage();
   const { service, record, consume } = managed;
   const ada = { customerId: "ada", feature: "image.render" };
@@ -125,7 +125,7 @@ test("a customer's usage is grouped by member, and each member links to their ev
   await expectAccessible(page);
 });
 
-test("events are grouped by a metadata field, and each value links to its events", async () => {
+test("events can be grouped by a metadata field, and each value links to its events", async () => {
   const { service, manage } = await setupSpike();
   await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   const page = await signIn(service.url, `${USAGE}?what=events`, { width: 390 });
@@ -154,7 +154,7 @@ test("events are grouped by a metadata field, and each value links to its events
   await expectAccessible(page);
 });
 
-test("a feature or event filter shows its customers and is removed with one click", async () => {
+test("a feature or event filter shows the matching customers and can be removed with one click", async () => {
   const { service, consume, ...managed } = await setupManage();
   for (const idempotencyKey of ["a", "b"])
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey });
@@ -176,7 +176,7 @@ test("a feature or event filter shows its customers and is removed with one clic
   await page.getByRole("link", { name: "Send an event to Live" }).waitFor();
   await expectAccessible(page);
 
-  // An event key is shown by its name, too.
+  // Event keys are also shown by name.
   await page.goto(`${USAGE}?what=events`);
   await page.getByRole("button", { name: /^Generated tokens/ }).click();
   await page.waitForURL(/event=tokens/);
@@ -184,7 +184,7 @@ test("a feature or event filter shows its customers and is removed with one clic
   await page.waitForURL((address) => !address.searchParams.has("event"));
 });
 
-test("a customer's requests and ledger show the member", async () => {
+test("a customer's requests and ledger show the member of each request", async () => {
   const { service, consume } = await setupManage();
   const ada = { customerId: "ada", feature: "image.render", memberId: "user_7" };
   await consume({ ...ada, idempotencyKey: "a" });

@@ -6,7 +6,7 @@ import { signIn } from "./browser.ts";
 
 const EXPORTS = "/projects/1/test/usage/exports";
 
-test("an invalid custom range is kept and cannot be exported", async () => {
+test("an invalid custom range stays in the form and cannot be exported", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${EXPORTS}?kind=ledger`);
   await page.getByLabel("Time range").selectOption("custom");
@@ -17,7 +17,7 @@ test("an invalid custom range is kept and cannot be exported", async () => {
   expect(await page.getByText("No exports yet").count()).toBe(1);
   const from = page.getByLabel("From");
   await from.fill("2026-10-01T10:00");
-  // The change applies without leaving the field.
+  // Enter applies the new date without leaving the field.
   await from.press("Enter");
   await page.getByRole("listitem", { name: "ledger-test-2026-10-01-to-2026-10-05.csv" }).waitFor();
   const { text } = await manage("GET", "/manage/v1/audit?action=ledger.exported");

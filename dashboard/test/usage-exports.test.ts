@@ -61,7 +61,7 @@ test("an export shows progress, can be canceled, and resumes without gaps or dup
   await job.getByText("Canceled").waitFor();
   await expectAccessible(page);
   await slowDown(page, -1);
-  // Navigation keeps the received data.
+  // Opening another page keeps the rows received so far.
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("heading", { name: "Usage", exact: true }).waitFor();
   await page.getByRole("link", { name: "Exports" }).click();
@@ -77,7 +77,7 @@ test("an export shows progress, can be canceled, and resumes without gaps or dup
   await page.getByText("No exports yet").waitFor();
 });
 
-test("an NDJSON export works by keyboard, and the shown curl call does the same", async () => {
+test("an NDJSON export can be started with the keyboard, and the curl call shown returns the same rows", async () => {
   const { service, topUp, manage } = await setupManage();
   await topUp("ada", 500);
   const page = await signIn(service.url, EXPORTS, { scheme: "dark", width: 390 });

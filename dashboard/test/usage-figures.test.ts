@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const USAGE = "/projects/1/test/usage";
 
-test("future hours do not count toward the average, and Export keeps the range", async () => {
+test("the usage average excludes future hours, and the Export link keeps the range", async () => {
   const managed = await setupManage();
   await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
   await settle(managed);
@@ -31,7 +31,7 @@ test("future hours do not count toward the average, and Export keeps the range",
   await page.getByLabel("To (exclusive)").waitFor();
 });
 
-test("shares ignore negative groups, and each pool has its own figures", async () => {
+test("percentages ignore groups with negative totals, and each pool has separate figures", async () => {
   const managed = await setupManage();
   const { service, manage, consume, topUp, database } = managed;
   await topUp("bob", 1_000);
@@ -46,7 +46,7 @@ test("shares ignore negative groups, and each pool has its own figures", async (
   await use("ada", 10, "new");
   await manage("PUT", "pools/seconds", { body: { name: "Seconds" } });
   await settle(managed);
-  // Repairs the roll-ups after the history was moved back.
+  // Repairs the roll-ups, because `ageHistory` changed the times of existing rows.
   const today = brandAs<Instant>(Math.floor(Date.now() / DAY_MS) * DAY_MS);
   await verifyUsageCommand({ databaseUrl: database.url, repair: today, print: () => {} });
   const page = await signIn(service.url, `${USAGE}?groupBy=customer`);
@@ -60,14 +60,14 @@ test("shares ignore negative groups, and each pool has its own figures", async (
   await expectAccessible(page);
 });
 
-test("last month's usage by customer shows names", async () => {
+test("last month's usage by customer shows customer names", async () => {
   const managed = await setupManage();
   const { service, manage, record } = managed;
   await manage("PUT", "customers/ada", { body: { name: "Ada Lovelace" } });
   const now = new Date();
   const middle = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 12);
   const event = { customerId: "ada", event: "tokens" };
-  // Events can be up to 35 days old.
+  // The API accepts events that are up to 35 days old.
   const timestamp = new Date(Math.max(middle, Date.now() - 34 * 86_400_000)).toISOString();
   await record({ ...event, quantity: 70, timestamp });
   await record({ ...event, quantity: 5 });

@@ -11,14 +11,14 @@ import { tabTo } from "./tab-to.ts";
 const MONTH_END = "/projects/1/test/usage/month-end";
 const thisMonth = new Date().toISOString().slice(0, 7);
 
-test("the monthly statement adds up and is downloaded as CSV", async () => {
+test("the monthly statement adds up and can be downloaded as CSV", async () => {
   const { service, consume, topUp, manage } = await setupManage();
   await topUp("ada", 500);
   const { body } = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
   await consume({ customerId: "ada", feature: "image.render", quantity: 3, idempotencyKey: "b" });
   await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: {} });
   const page = await signIn(service.url, MONTH_END);
-  // Last month, without credits.
+  // The page opens last month, which has no credits.
   await page.getByRole("heading", { name: /^No credits in / }).waitFor();
   await expectAccessible(page);
   await tabTo(page, page.getByRole("button", { name: "Next month" }));
@@ -79,7 +79,7 @@ test("the monthly statement shows the overage to invoice, separately from the ba
     "credits,Overage,,,,,,,,170,30",
     "",
   ]);
-  // The same number, by customer.
+  // The usage page shows the same overage by customer.
   await page.getByRole("link", { name: "View by customer" }).click();
   await page.getByText("2 charges, net of reversals. To be invoiced.").waitFor();
   const customers = page.getByRole("region", { name: "By customer" });
@@ -94,7 +94,7 @@ test("the monthly statement shows the overage to invoice, separately from the ba
   await expectAccessible(narrow);
 });
 
-test("totals beyond the safe integer range show an error", async () => {
+test("the monthly statement and the usage page show an error for totals beyond the safe integer range", async () => {
   const { service, topUp, consume, cell, context, publish, database } = await setupManage();
   const cost = { credits: 1_000_000_000, per: 1 };
   await defineFeature(cell, context, { key: "rocket", name: "Rocket", unit: null, pool: "credits", cost });
@@ -113,7 +113,7 @@ test("totals beyond the safe integer range show an error", async () => {
   await page.getByText(/Choose a shorter range/).waitFor();
 });
 
-test("a month before the history window shows an explanation", async () => {
+test("the statement for a month before the history window shows an explanation", async () => {
   const { service, manage } = await setupManage();
   await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax: 10 } } });
   const page = await signIn(service.url, `${MONTH_END}?month=2020-01`);

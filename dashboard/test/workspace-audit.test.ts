@@ -15,7 +15,7 @@ const CREDITS = { kind: "purchase", credits: 500, reference: "pay_77" };
 
 const lines = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });
 
-test("an API change is shown as a sentence with before and after, by keyboard", async () => {
+test("the audit log describes an API change in one sentence, and the keyboard opens its before and after values", async () => {
   const { service, manage } = await setupManage();
   const reply = await manage("POST", "customers/ada/credits", { body: CREDITS });
   const page = await signIn(service.url, PATH);
@@ -44,7 +44,7 @@ test("an API change is shown as a sentence with before and after, by keyboard", 
   await page.waitForURL("**/projects/1/test/customers/ada");
 });
 
-test("a bulk change is undone from its entry, with a preview of the spent credits", async () => {
+test("a bulk change can be undone from its audit entry, with a preview of the spent credits", async () => {
   const { service, manage, consume } = await setupManage();
   const customerIds = ["ada", "bob", "carol"];
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
@@ -72,10 +72,10 @@ test("a bulk change is undone from its entry, with a preview of the spent credit
   expect(await dialog.getByRole("button", { name: "Undo in test" }).isDisabled()).toBe(true);
 });
 
-test("the start of a bulk change that was cut off is undone, also for customers who spent all credits", async () => {
+test("an interrupted bulk change can be undone from its start entry, even for customers who spent all credits", async () => {
   const { service, manage, consume, database } = await setupManage();
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
-  // The entry of the whole change is never written.
+  // The trigger rejects the bulk change's summary entry.
   await database.query(`
     create function cell.lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$;
     create trigger lose before insert on cell.audit for each row when (new.action = 'credits.added_in_bulk')
@@ -99,21 +99,21 @@ test("the start of a bulk change that was cut off is undone, also for customers 
   expect(await database.count("cell.audit", "action = 'grant.revoked'")).toBe(1);
 });
 
-test("a bulk change is one row, and its customers are shown on request", async () => {
+test("a bulk change is one row in the audit log, and each customer is shown on request", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await manage("POST", "bulk-blocks", { body: { customerIds: ["ada", "bob"], blocked: true } });
   const page = await signIn(service.url, PATH);
   await page.getByText("blocked 2 customers").waitFor();
   expect(await page.getByText("blocked bob").count()).toBe(0);
-  await page.getByLabel("Show each customer of a bulk change").check();
+  await page.getByLabel("Show each customer in bulk changes").check();
   await page.waitForURL("**?each=true");
   await page.getByText("blocked bob").first().waitFor();
   await page.goto(`${service.url}${PATH}?customerId=bob`);
   await page.getByText("blocked bob").first().waitFor();
 });
 
-test("an action filter also finds the customers in bulk changes", async () => {
+test("an action filter also finds the entries for each customer in bulk changes", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   const { body } = await manage("POST", "bulk-credits", {
@@ -125,17 +125,17 @@ test("an action filter also finds the customers in bulk changes", async () => {
   await page.getByLabel("Action", { exact: true }).selectOption("Credits revoked");
   await page.getByText(/revoked 50 credits .* from bob/).waitFor();
   expect(await lines(page).count()).toBe(2);
-  expect(await page.getByLabel("Show each customer of a bulk change").count()).toBe(0);
+  expect(await page.getByLabel("Show each customer in bulk changes").count()).toBe(0);
   await page.getByLabel("Action", { exact: true }).selectOption("Bulk changes undone");
   await page.getByText("undid a bulk change for 2 customers").waitFor();
   expect(await lines(page).count()).toBe(1);
 });
 
-test("without a match, the audit log offers to show the customers of bulk changes", async () => {
+test("if no entry matches, the audit log offers to show each customer in bulk changes", async () => {
   const { service, manage, database } = await setupManage();
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await manage("POST", "bulk-blocks", { body: { customerIds: ["ada", "bob"], blocked: true } });
-  // The change began before midnight and ended after it.
+  // Moves the customers' entries to the previous day, as if the bulk change began before midnight and ended after it.
   await database.query("set session_replication_role = replica");
   await database.query(`update cell.audit set id = ${renameAt("id", DAY_MS)} where after ? 'inBulk'`);
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
@@ -143,11 +143,11 @@ test("without a match, the audit log offers to show the customers of bulk change
   await page.getByText("Individual customers in bulk changes were not searched.").waitFor();
   expect(await page.getByText("All entries were searched.").count()).toBe(0);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Show each customer of a bulk change" }).click();
+  await page.getByRole("button", { name: "Show each customer in bulk changes" }).click();
   await page.getByText("blocked bob").waitFor();
 });
 
-test("a bulk change links to the entries of its customers, from its day and environment", async () => {
+test("a bulk change links to the entries for each customer, filtered by day and environment", async () => {
   const { service, manage, here } = await setupManage();
   const live = here.replace("test", "live");
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
@@ -170,7 +170,7 @@ test("a bulk change links to the entries of its customers, from its day and envi
   });
 });
 
-test("undoing a live change requires a typed confirmation", async () => {
+test("undoing a change in Live requires a typed confirmation", async () => {
   const { service, manage, here } = await setupManage();
   const live = here.replace("test", "live");
   await manage("POST", `${live}/customers/cleo/credits`, { body: CREDITS });
@@ -180,12 +180,12 @@ test("undoing a live change requires a typed confirmation", async () => {
   const button = dialog.getByRole("button", { name: "Revoke 500 credits in live" });
   await button.waitFor();
   expect(await button.isDisabled()).toBe(true);
-  await dialog.getByLabel("Type live to confirm").fill("live");
+  await dialog.getByLabel('Type "live" to confirm').fill("live");
   await button.click();
   await dialog.getByText("Undone for 1 customer", { exact: true }).waitFor();
 });
 
-test("an admin exports the filtered log, and an operator cannot", async () => {
+test("an owner can export the filtered audit log, but an operator cannot", async () => {
   const { service, manage, tokens } = await setupManage();
   for (const customer of ["ada", "bob"]) {
     await manage("POST", `customers/${customer}/credits`, { body: { ...CREDITS, reference: customer } });
@@ -210,7 +210,7 @@ test("an admin exports the filtered log, and an operator cannot", async () => {
   expect(await other.getByRole("button", { name: "Export", exact: true }).count()).toBe(0);
 });
 
-test("filters are kept in the URL and survive a reload", async () => {
+test("audit log filters are kept in the URL and survive a reload", async () => {
   const { service, manage, tokens } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: CREDITS });
   await manage("POST", "customers/bob/credits", {
@@ -226,7 +226,7 @@ test("filters are kept in the URL and survive a reload", async () => {
   const found = page.getByRole("option", { name: /^Bob Studio/ });
   await found.getByText("Test", { exact: true }).waitFor();
   await page.keyboard.press("Enter");
-  // A customer belongs to one environment, so the environment is filtered too.
+  // A customer belongs to one environment, so the environment filter is set too.
   await page.waitForURL("**?customerId=bob&projectId=1&environment=test");
   await page.getByText("renamed a project").waitFor({ state: "detached" });
   await page.getByText("added 500 credits to Bob Studio").waitFor();
@@ -258,13 +258,13 @@ test("filters are kept in the URL and survive a reload", async () => {
   expect(new URL(page.url()).search).toBe("");
 });
 
-test("plans, pools and event keys are shown by name", async () => {
+test("the audit log shows plans, pools and event keys by name", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "max", name: "The largest" });
   await manage("POST", "customers/ada/plan", { body: { plan: "max" } });
   const page = await signIn(service.url, PATH);
   await page.getByText("assigned plan The largest to ada instead of Pro").waitFor();
-  // A cancellation assigns the same plan with an end.
+  // A cancellation assigns the same plan with an end date.
   await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end", shorten: true } });
   await page.reload();
   await page.getByText("set the end date of plan The largest for ada").waitFor();
@@ -277,7 +277,7 @@ test("plans, pools and event keys are shown by name", async () => {
   await page.getByText("added 500 credits (GPU time) to ada").waitFor();
 });
 
-test("invalid filters in the URL are dropped", async () => {
+test("invalid audit log filters in the URL are dropped", async () => {
   const { service } = await setupManage();
   const page = await signIn(
     service.url,
@@ -295,7 +295,7 @@ test("a viewer can read the audit log", async () => {
   await page.getByText("Token The owner's invited viewer@example.com as a viewer").waitFor();
 });
 
-test.each(["light", "dark"] as const)("the audit log is accessible in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("the audit log is accessible (%s)", async (scheme) => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: CREDITS });
   const page = await signIn(service.url, PATH, { scheme });
@@ -307,7 +307,7 @@ test.each(["light", "dark"] as const)("the audit log is accessible in %s", async
   await expectAccessible(page);
 });
 
-test("every audited action has a sentence", () => {
+test("every audited action has a sentence in the audit log", () => {
   const root = join(import.meta.dirname, "../../service/src");
   const recorded = globSync("{manage,edge,jobs}/**/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))

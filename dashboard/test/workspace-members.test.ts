@@ -20,7 +20,7 @@ async function memberNamed({ manage }: Managed, name: string): Promise<Record<st
   return (body["items"] as Record<string, unknown>[]).find((member) => member["name"] === name);
 }
 
-test("an invitation link is created by keyboard and grants its role", async () => {
+test("an invitation link can be created with the keyboard and grants the selected role", async () => {
   const managed = await setupManage();
   const { service } = managed;
   const page = await signIn(service.url, PATH);
@@ -31,7 +31,7 @@ test("an invitation link is created by keyboard and grants its role", async () =
   await page.keyboard.press("Tab");
   await page.keyboard.type("Vera@example.com");
   await page.keyboard.press("Tab");
-  // From viewer, the default, to operator.
+  // Selects operator instead of viewer, the default.
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   const made = page.getByRole("dialog", { name: "Invitation for Vera Viewer" });
@@ -64,7 +64,7 @@ test("an invitation link is created by keyboard and grants its role", async () =
   await expect.poll(() => hers.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
 });
 
-test("a duplicate email is reported in the form, which keeps its values", async () => {
+test("the invitation form reports a duplicate email and keeps the input", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Invite member" }).click();
@@ -96,7 +96,7 @@ test("a password reset link sets a new password", async () => {
   await again.getByRole("button", { name: /ben/ }).waitFor();
 });
 
-test("a demotion shows what it revokes and takes effect immediately", async () => {
+test("demoting a member shows what is revoked and takes effect immediately", async () => {
   const managed = await setupManage();
   const { service, tokens } = managed;
   const credentials = await addMember(service.url, tokens.owner, "admin");
@@ -124,7 +124,7 @@ test("a demotion shows what it revokes and takes effect immediately", async () =
   await expect.poll(() => again.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
 });
 
-test("removing an admin lists revoked access and revokes only selected API keys", async () => {
+test("removing an admin lists the access that is revoked, and revokes only the selected API keys", async () => {
   const managed = await setupManage();
   const { service, manage } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -150,7 +150,7 @@ test("removing an admin lists revoked access and revokes only selected API keys"
   expect(await line("New backend").textContent()).toContain("Never used");
   await expectAccessible(page);
   await dialog.getByRole("checkbox", { name: "Old backend" }).check();
-  await dialog.getByLabel("Type adam@example.com to confirm").fill("adam@example.com");
+  await dialog.getByLabel('Type "adam@example.com" to confirm').fill("adam@example.com");
   await dialog.getByRole("button", { name: "Remove member" }).click();
   await page.getByText("Removed adam").waitFor();
   await row(page, "Eve").getByText("Invitation link expired").waitFor();
@@ -162,7 +162,7 @@ test("removing an admin lists revoked access and revokes only selected API keys"
   ]);
 });
 
-test("the only owner cannot be removed until there is another", async () => {
+test("the only owner cannot be removed until there is another owner", async () => {
   const managed = await setupManage();
   const { service } = managed;
   const page = await signIn(service.url, PATH);
@@ -185,7 +185,7 @@ test("the only owner cannot be removed until there is another", async () => {
   expect(await memberNamed(managed, "Olga Owner")).toBeUndefined();
 });
 
-test("removing a member needs the typed email and ends their session", async () => {
+test("removing a member requires typing the member's email and ends the member's session", async () => {
   const managed = await setupManage();
   const { service, tokens } = managed;
   const credentials = await addMember(service.url, tokens.owner, "operator");
@@ -193,9 +193,9 @@ test("removing a member needs the typed email and ends their session", async () 
   const page = await signIn(service.url, PATH);
   await act(page, "The operator", "Remove member");
   const button = page.getByRole("button", { name: "Remove member" });
-  await page.getByLabel("Type operator@example.com to confirm").fill("operator@example.co");
+  await page.getByLabel('Type "operator@example.com" to confirm').fill("operator@example.co");
   expect(await button.isDisabled()).toBe(true);
-  await page.getByLabel("Type operator@example.com to confirm").fill("operator@example.com");
+  await page.getByLabel('Type "operator@example.com" to confirm').fill("operator@example.com");
   await button.click();
   await page.getByText("Removed The operator").waitFor();
   await expect.poll(() => row(page, "operator@example.com").count()).toBe(0);
@@ -213,7 +213,7 @@ test("an admin cannot edit owners or assign a higher role", async () => {
   expect(await page.getByRole("radio", { name: "Owner" }).isDisabled()).toBe(true);
 });
 
-test.each(["light", "dark"] as const)("members and their dialogs are accessible in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("the members page and dialogs are accessible (%s)", async (scheme) => {
   const managed = await setupManage();
   const { service, tokens } = managed;
   await addMember(service.url, tokens.owner, "operator");

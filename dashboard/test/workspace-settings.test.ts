@@ -19,7 +19,7 @@ async function changeBox(page: Page, label: string, text: string): Promise<void>
   await page.keyboard.type(text);
 }
 
-test("an owner lowers a limit by keyboard, and the runtime API enforces it", async () => {
+test("an owner can lower a limit with the keyboard, and the runtime API enforces the new limit", async () => {
   const { service, project, manage } = await setupManage();
   const send = (): Promise<{ status: number }> =>
     post(`${service.url}/v1/events`, project.test.key.secret, {
@@ -41,7 +41,7 @@ test("an owner lowers a limit by keyboard, and the runtime API enforces it", asy
   });
 });
 
-test("an empty field means no limit, and only changes are sent", async () => {
+test("an empty limit field means no limit, and only changed limits are sent", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await changeBox(page, "History window, in days", "30");
@@ -60,7 +60,7 @@ test("an empty field means no limit, and only changes are sent", async () => {
   expect(body["limits"]).toMatchObject({ historyDaysMax: 30, requestsPerSecondMax: null });
 });
 
-test("an admin can rename projects, a viewer cannot", async () => {
+test("an admin can rename projects, but a viewer cannot", async () => {
   const { service, tokens, manage } = await setupManage();
   const page = await signIn(service.url, PATH, {
     credentials: await addMember(service.url, tokens.owner, "admin"),
@@ -85,7 +85,7 @@ test("an admin can rename projects, a viewer cannot", async () => {
   expect(await reader.getByRole("link", { name: "Create project" }).count()).toBe(0);
 });
 
-test("a viewer's settings are the profile and the projects", async () => {
+test("a viewer sees only the Projects and Profile settings", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, PATH, { credentials });
@@ -97,7 +97,7 @@ test("a viewer's settings are the profile and the projects", async () => {
   await page.waitForURL(`**${PROFILE}`);
 });
 
-test("default plans link to their pages", async () => {
+test("the project settings link to each environment's default plan", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
   const page = await signIn(service.url, PROJECTS);
@@ -106,7 +106,7 @@ test("default plans link to their pages", async () => {
   await page.waitForURL("**/projects/1/test/plans/pro");
 });
 
-test("a password is changed from the menu, and the old one stops working", async () => {
+test("a password can be changed from the menu, and the old password stops working", async () => {
   const managed = await setupManage();
   const { service } = managed;
   const page = await signIn(service.url, "/workspace/members");
@@ -129,7 +129,7 @@ test("a password is changed from the menu, and the old one stops working", async
   await page.getByRole("heading", { name: "Settings" }).waitFor();
 });
 
-test("a member lists their sessions and ends another one", async () => {
+test("a member can list their sessions and end another session", async () => {
   const managed = await setupManage();
   const other = await logIn(managed, OWNER.email, OWNER.password);
   const page = await signIn(managed.service.url, PROFILE);
@@ -148,7 +148,7 @@ test("a member lists their sessions and ends another one", async () => {
   await expectAccessible(page);
 });
 
-test("theme and time zone are selected by keyboard and kept after a reload", async () => {
+test("the theme and time zone can be selected with the keyboard and are kept after a reload", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PROFILE);
   await page.getByRole("radio", { name: "System" }).focus();
@@ -163,7 +163,7 @@ test("theme and time zone are selected by keyboard and kept after a reload", asy
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
 });
 
-test("system health shows its state and reasons", async () => {
+test("the system health page shows its status, and warns if the database and browser clocks differ", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, HEALTH);
   await page.getByText("Healthy").waitFor();
@@ -182,7 +182,7 @@ test("system health shows its state and reasons", async () => {
   await late.getByText(/(599|60\d) seconds ahead of your browser/).waitFor();
 });
 
-test.each(["light", "dark"] as const)("settings are accessible in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("the settings are accessible (%s)", async (scheme) => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH, { scheme });
   await page.getByRole("button", { name: "Code" }).click();

@@ -8,7 +8,7 @@ const PATH = "/workspace/tokens";
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-/** Sends the request in a shown curl call. */
+/** Parses a curl call shown on the page and sends its request. */
 async function callAsShown(curl: string, secret: string | null = null): Promise<Response> {
   const words = curl.replaceAll("\\\n", " ");
   const [, url = ""] = words.match(/'(http[^']*)'/) ?? [];
@@ -21,7 +21,7 @@ async function callAsShown(curl: string, secret: string | null = null): Promise<
   return fetch(url, { method, headers: Object.fromEntries(headers), body });
 }
 
-test("a token is created by keyboard, shown once, and works until it is revoked", async () => {
+test("a management token can be created with the keyboard, is shown once, and works until it is revoked", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).focus();
@@ -29,7 +29,7 @@ test("a token is created by keyboard, shown once, and works until it is revoked"
   await page.getByRole("dialog", { name: "Create management token" }).waitFor();
   await page.keyboard.type("Billing webhook");
   await page.keyboard.press("Tab");
-  // The default scope is Test in the first project; the next option is Live.
+  // The default scope is Test in the first project. The next option is Live.
   await page.keyboard.press("ArrowDown");
   await page.getByRole("button", { name: "Create token in Live" }).waitFor();
   await page.getByLabel("Name").focus();
@@ -62,7 +62,7 @@ test("a token is created by keyboard, shown once, and works until it is revoked"
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: "Revoke" }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByLabel("Type Billing webhook to confirm").waitFor();
+  await page.getByLabel('Type "Billing webhook" to confirm').waitFor();
   await page.keyboard.type("Billing webhook");
   await page.keyboard.press("Enter");
   await row(page, "Billing webhook").getByText("Revoked").waitFor();
@@ -70,7 +70,7 @@ test("a token is created by keyboard, shown once, and works until it is revoked"
   expect(await page.getByRole("button", { name: "Actions for Billing webhook" }).count()).toBe(0);
 });
 
-test("the shown curl call creates the same token", async () => {
+test("the curl call shown in the token form creates the token described by the form", async () => {
   const { service, tokens, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
@@ -92,7 +92,7 @@ test("the shown curl call creates the same token", async () => {
   });
 });
 
-test("a token for one environment cannot be an owner, and an expiry in the past is rejected", async () => {
+test("a token for one environment cannot have the owner role, and an expiry in the past is rejected", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
@@ -112,7 +112,7 @@ test("a token for one environment cannot be an owner, and an expiry in the past 
   expect(await page.getByRole("alert").textContent()).toContain("must be in the future");
 });
 
-test("a token manages members and tokens only if that option is selected, and the list shows it", async () => {
+test("a token can manage members and tokens only if that option is selected, and the list shows the permission", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();
@@ -144,7 +144,7 @@ test("a token manages members and tokens only if that option is selected, and th
     .waitFor();
 });
 
-test("a viewer sees tokens without actions", async () => {
+test("a viewer sees the tokens but no actions", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, PATH, { credentials });
@@ -152,7 +152,7 @@ test("a viewer sees tokens without actions", async () => {
   expect(await page.getByRole("button", { name: /Create|Actions for/ }).count()).toBe(0);
 });
 
-test.each(["light", "dark"] as const)("tokens and their dialogs are accessible in %s", async (scheme) => {
+test.each(["light", "dark"] as const)("the tokens page and dialogs are accessible (%s)", async (scheme) => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH, { scheme });
   await expectAccessible(page);

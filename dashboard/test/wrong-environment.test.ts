@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { signIn } from "./browser.ts";
 
-test("switching the environment closes an open form", async () => {
+test("switching environments closes an open form", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/api-keys");
   await page.getByRole("button", { name: "Test", exact: true }).click();

@@ -6,7 +6,7 @@ import { hostileBodies } from "../../service/test/hostile-bodies.ts";
 export type Attack = {
   readonly url: string;
   readonly connections: number;
-  /** Number of addresses in 127.0.0.0/8 that the connections come from. */
+  /** Number of source addresses in 127.0.0.0/8 that the connections use. */
   readonly addresses: number;
   /** The bytes of the next request. Null after the last request. */
   readonly next: () => string | null;
@@ -46,7 +46,7 @@ export function startAttack(attack: Attack): {
   };
 }
 
-/** Requests per connection. Then it reconnects from the next address, before the service throttles this one. */
+/** Requests per connection. The attacker then reconnects from the next address, before the service throttles the current address. */
 const REQUESTS_MAX = 150;
 
 async function useConnection(
@@ -104,7 +104,7 @@ const ANONYMOUS = [
   { path: "/no/such/path", fields: ["a"] },
 ];
 
-/** The most expensive bodies that anyone can send, to paths that read them and to paths that must not. */
+/** The most expensive request bodies, for paths that read the body and for paths that must not read it. */
 export function worstRequests(): readonly string[] {
   const anonymous = ANONYMOUS.flatMap(({ path, fields }) =>
     [4_096, 63_000].flatMap((bytes) => hostileBodies(fields, bytes).map(({ text }) => post(path, text))),
@@ -117,7 +117,7 @@ export function worstRequests(): readonly string[] {
 }
 
 const CONNECTIONS = 64;
-/** Each connection uses another address, so that none is throttled for earlier requests. */
+/** Each connection uses a different address, so that no connection is throttled because of earlier requests. */
 const ADDRESSES = 4_096;
 const CHECK = '{"customerId":"customer_1","feature":"image.render"}';
 

@@ -15,25 +15,25 @@ import {
   worstRequests,
 } from "./attacker.ts";
 
-/** Growth allowed after the first flood of each kind. The heap of a busy service grows to some extent. */
+/** Memory growth allowed after the first flood of each kind. The heap of a busy service always grows a little. */
 const GROWTH_MEGABYTES_MAX = 64;
 
 await runProof(
   {
     command: "npm run abuse",
-    about: `Measures /v1/check alone and while attackers send the most expensive bodies possible, in turns. Then floods the service with
+    about: `Measures /v1/check alternately alone and while attackers send the most expensive bodies possible. Then floods the service with
 forged keys, tokens and sessions, with slow sockets, and with bytes that are not HTTP, while real callers continue. Needs Linux.
 Fails if checks become more than three times slower, if a real caller gets a 5xx, or if memory grows.`,
     options: {
-      rounds: { default: 7, help: "measurements alone, and as many under attack" },
+      rounds: { default: 7, help: "pairs of measurements: alone, then under attack" },
       seconds: { default: 5, help: "length of each measurement" },
       rate: { default: 200, help: "checks per second" },
-      connections: { default: 64, help: "connections from attackers with expensive bodies" },
-      addresses: { default: 1, help: "addresses of these attackers" },
+      connections: { default: 64, help: "attacker connections that send expensive bodies" },
+      addresses: { default: 1, help: "source addresses of these connections" },
       forged: { default: 12_000, help: "forged secrets" },
       slow: { default: 2_000, help: "slow sockets" },
       malformed: { default: 2_000, help: "connections that do not send HTTP" },
-      slowdown: { default: 3, help: "how many times slower checks may become" },
+      slowdown: { default: 3, help: "maximum ratio of p99 under attack to p99 alone" },
     },
   },
   async ({ options, stack }) => {
@@ -50,7 +50,7 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
     };
     const requests = worstRequests();
     const answers: Statuses = {};
-    console.log("checks, alone and under attack in turns:");
+    console.log("checks, alternately alone and under attack:");
     await check(2);
     const { alone, beside } = await measureBeside(
       options.rounds,
@@ -72,8 +72,8 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
     console.log(`  responses to the attackers: ${JSON.stringify(answers)}`);
 
     const times = (value: number): string => `${value.toFixed(2)} times`;
-    const faults = findExceeded([["checks are slower under attack", slowdown, options.slowdown, times]]);
-    // Errors that also occur without an attack show a slow machine, not a fault.
+    const faults = findExceeded([["slowdown of checks under attack", slowdown, options.slowdown, times]]);
+    // Errors that also occur without an attack are caused by a slow machine.
     const failed = beside.map(({ errors }, round) => Math.max(0, errors - (alone[round]?.errors ?? 0)));
     const failures = failed.reduce((sum, errors) => sum + errors, 0);
     if (failures > 0) faults.push(`${failures} checks failed under attack`);
@@ -88,12 +88,12 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
       const outcome = await withRealCallers(new Caller(service, project), floods[name]);
       memory.push(await service.residentMegabytes());
       console.log(`${name}: ${JSON.stringify(outcome)}, ${megabytes(memory.at(-1) ?? 0)} resident`);
-      if (outcome.errors > 0) faults.push(`${outcome.errors} real calls failed during the flood ${name}`);
+      if (outcome.errors > 0) faults.push(`${outcome.errors} real calls failed during the ${name} flood`);
       if (Object.keys(outcome.answers).some((status) => status.startsWith("5")))
-        faults.push(`the flood ${name} returned ${JSON.stringify(outcome.answers)}`);
+        faults.push(`the attackers in the ${name} flood got ${JSON.stringify(outcome.answers)}`);
     }
     const growth = Math.max(...memory.slice(3)) - Math.max(...memory.slice(0, 3));
-    faults.push(...findExceeded([["growth of memory", growth, GROWTH_MEGABYTES_MAX, megabytes]]));
+    faults.push(...findExceeded([["memory growth", growth, GROWTH_MEGABYTES_MAX, megabytes]]));
     const figures = {
       check_p99_ms: rounded(quietP99Ms),
       check_p99_abused_ms: rounded(abusedP99Ms),
@@ -108,7 +108,7 @@ function add(answers: Statuses, more: Statuses): void {
   for (const [status, count] of Object.entries(more)) answers[status] = (answers[status] ?? 0) + count;
 }
 
-/** Real callers during a flood: backends, a person, and new API keys. */
+/** Calls by real users during a flood: from backends, from a person, and with new API keys. */
 async function withRealCallers(caller: Caller, flood: () => Promise<Statuses>) {
   const body = { customerId: "customer_1", feature: FEATURE };
   let calls = 0;

@@ -11,9 +11,9 @@ import { steadyPort } from "../harness/steady-port.ts";
 import { checkRules, Prometheus } from "./prometheus.ts";
 
 const CUSTOMER = "customer_1";
-/** Longer than the longest `for` and range of the alerts below. */
+/** Longer than every `for` duration and range in the alerts below. */
 const HEALTHY_SECONDS = 45;
-/** More than the queue alert's threshold and the requests of one batch together. */
+/** More than the threshold of the queue alert plus the requests of one batch. */
 const CONNECTIONS = 1_500;
 const LOAD_SECONDS = 60;
 
@@ -25,7 +25,7 @@ await runProof(
     about: `Runs Prometheus with the alert rules of deploy/observability, 15 times faster, on a running service. Stops PostgreSQL, fills the
 queue, and kills the service. Fails unless the alerts for each fire and then resolve, or if any alert fires before. Needs Debian's
 packages prometheus and wrk.`,
-    options: { seconds: { default: 180, help: "seconds after which an alert must have fired or resolved" } },
+    options: { seconds: { default: 180, help: "time limit for an alert to fire or resolve, in seconds" } },
   },
   async ({ options: { seconds: secondsMax }, stack }) => {
     await checkRules();
@@ -79,7 +79,7 @@ packages prometheus and wrk.`,
       const restarts = startLoop(async () => {
         await service.kill();
         await service.launch();
-        // At least one scrape sees each start.
+        // Gives Prometheus time to scrape the service after each start.
         await pause(2_000);
       });
       return () => restarts.stop();
@@ -88,7 +88,7 @@ packages prometheus and wrk.`,
   },
 );
 
-/** Slows down inserts of events, and sends more events than can be committed. Returns a function that ends both. */
+/** Slows down inserts of events, and sends more events than can be committed. Returns a function that stops the slowdown and the load. */
 async function fillQueue(
   { database, project }: Installation,
   service: Service,

@@ -12,7 +12,7 @@ const FOLDER = join(THIS_TREE, "deploy/observability");
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 200;
 
-/** The rules are meant for a scrape every 15 s. Here everything runs this many times faster. */
+/** Speed-up factor. The rules expect a scrape every 15 s, and this proof scrapes every second. */
 export const SPEED = 15;
 
 type Answer = { data: { alerts: { state: string; labels: Record<string, string> }[] } };
@@ -74,7 +74,7 @@ scrape_configs:
     return [...new Set(names)].filter((name) => name !== undefined).sort();
   }
 
-  /** Seconds until all of these alerts fire, or until none of them does. Throws if that takes too long. */
+  /** Returns the seconds until all of these alerts fire, or until none of them fires. Throws after `secondsMax`. */
   async until(names: readonly string[], are: "firing" | "quiet", secondsMax: number): Promise<number> {
     const startMs = performance.now();
     for (;;) {
@@ -91,7 +91,7 @@ scrape_configs:
   }
 }
 
-/** Divides every duration in the rules: `for`, ranges and offsets. */
+/** Divides every duration in the rules (`for`, ranges and offsets) by the speed-up factor. */
 export function speedUp(rules: string): string {
   const DURATION = /(for: |\[|offset )(\d+)m\b/g;
   return rules.replace(DURATION, (_, before, minutes) => `${before}${(Number(minutes) * 60) / SPEED}s`);

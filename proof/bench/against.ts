@@ -25,13 +25,13 @@ const LOADS: Readonly<Record<Compared, Load>> = {
   hot: { call: "consume", customers: 1 },
 };
 
-/** Checkpoints and vacuum must not affect only one tree: checkpoints are run between pairs. */
+/** Checkpoints and vacuum could slow down one tree more than the other. So checkpoints run between pairs, and vacuum is off. */
 const SETTINGS = ["autovacuum=off", "checkpoint_timeout=1h"];
 
 const AT_ONCE = { warmUpSeconds: 0, processes: 1 } as const;
 const PAIRS_PER_CHECKPOINT = 4;
 
-/** An idle service writes less than this in half a second. */
+/** An idle service writes less WAL than this in half a second. */
 const QUIET_BYTES = 64 * 1024;
 const QUIET_SECONDS_MAX = 20;
 
@@ -59,9 +59,9 @@ type Pair = { readonly before: number; readonly now: number };
 
 /**
  * Compares this tree with another commit: two services on one server, each with its own database, loaded at the same time by
- * the load generator of this tree, so that other load on the machine affects both. Measured in turns, the same tree
- * differed from itself by a factor of up to six. Each pair has new processes: the memory layout of a process changes its speed by up
- * to 5% for as long as it runs.
+ * the load generator of this tree, so that other load on the machine affects both. When measured
+ * alternately, the same tree differed from itself by a factor of up to six. Each pair has new processes, because the memory layout of a
+ * process changes its speed by up to 5%.
  */
 export async function benchAgainst(options: AgainstOptions): Promise<AgainstResult> {
   const { stack, print, pairs } = options;
@@ -99,7 +99,7 @@ export async function benchAgainst(options: AgainstOptions): Promise<AgainstResu
   return { commit, pairs, seconds: options.seconds, verdict, parts: Object.fromEntries(compared) };
 }
 
-/** Resolves for both callers when the second one calls. */
+/** Returns a function whose promises resolve when both callers have called it. */
 function meetingOfTwo(): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let missing = 2;
@@ -136,7 +136,7 @@ function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]
   );
 }
 
-/** Waits until the roll-ups of the last load are done, so that they do not slow down the next one. */
+/** Waits until the last load is rolled up, so that the roll-ups do not slow down the next load. */
 async function untilQuiet(server: PostgresServer): Promise<void> {
   for (let attempt = 0; attempt < 2 * QUIET_SECONDS_MAX; attempt++) {
     const start = await logPosition(server);

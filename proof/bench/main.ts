@@ -9,8 +9,8 @@ const SECONDS = { alone: 10, against: 3 };
 await runProof(
   {
     command: "npm run bench -- [events]",
-    about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same facts in one transaction each, in turns
-on one server. "events" measures events alone, with more figures.
+    about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same data in one transaction per charge or
+event, alternately on one server. "events" measures events alone, with more figures.
 --against compares this working tree with another commit: two services on one server, loaded at the same time.
 "not slower" means that the lower end of the 95% interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
@@ -20,14 +20,17 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
       only: {
         default: [],
         takes: "PART",
-        help: `measure only this part: ${PARTS.join(", ")}; with --against ${COMPARED.join(", ")}. Can be repeated. Without it, all parts are measured and every wallet is verified at the end`,
+        help: `measure only this part: ${PARTS.join(", ")}; with --against ${COMPARED.join(", ")}. Can be repeated. Without --only, all parts are measured, and every wallet is verified at the end`,
       },
       seconds: {
         default: null,
         takes: "N",
         help: `length of each measurement (${SECONDS.alone}; with --against ${SECONDS.against})`,
       },
-      rounds: { default: 3, help: "measurements of each side, in turns; the median counts" },
+      rounds: {
+        default: 3,
+        help: "alternating measurements of Purser and bare PostgreSQL; the median is reported",
+      },
       pairs: { default: 24, min: VALUES_MIN, help: "with --against: measurements of both trees" },
       connections: { default: 128, help: "connections to Purser" },
     },

@@ -12,7 +12,7 @@ test.each([
   { count: 20, lower: 6, upper: 15, coverage: 0.9586 },
   { count: 100, lower: 40, upper: 61, coverage: 0.9648 },
 ])(
-  "the interval of $count values is from rank $lower to rank $upper",
+  "for $count values, the interval runs from rank $lower to rank $upper",
   ({ count, lower, upper, coverage }) => {
     const interval = medianInterval(upTo(count).toReversed());
     expect(interval).toMatchObject({ median: (count + 1) / 2, lower, upper });
@@ -20,7 +20,7 @@ test.each([
   },
 );
 
-test("five values have no 95% interval", () => {
+test("five values are too few for a 95% interval", () => {
   expect(() => medianInterval(upTo(5))).toThrow("6 values or more");
 });
 
@@ -44,11 +44,11 @@ test.each([
   { lower: 0.5, upper: 1, verdict: "cannot tell" },
   { lower: 0.95, upper: 0.985, verdict: "slower" },
   { lower: 0.8, upper: 0.9, verdict: "slower" },
-])("$lower to $upper is $verdict", ({ lower, upper, verdict }) => {
+])("the verdict for the interval from $lower to $upper is $verdict", ({ lower, upper, verdict }) => {
   expect(judgeRatio({ lower, upper })).toBe(verdict);
 });
 
-test("the total is slower if one part is slower, and uncertain if one part is uncertain", () => {
+test("the worst part determines the overall verdict", () => {
   expect(worstVerdict(["not slower", "cannot tell", "slower"])).toBe("slower");
   expect(worstVerdict(["not slower", "cannot tell"])).toBe("cannot tell");
   expect(worstVerdict(["not slower"])).toBe("not slower");

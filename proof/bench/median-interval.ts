@@ -4,7 +4,7 @@ export type MedianInterval = {
   readonly median: number;
   readonly lower: number;
   readonly upper: number;
-  /** How often such an interval contains the true median: at least 0.95. */
+  /** Probability that the interval contains the true median: at least 0.95. */
   readonly coverage: number;
 };
 
@@ -28,7 +28,7 @@ export function medianInterval(values: readonly number[]): MedianInterval {
   };
 }
 
-/** The largest rank, counted from both ends, whose interval has the required coverage. */
+/** Returns the largest rank, counted from both ends, for which the interval has the required coverage. */
 function rankOf(count: number): { readonly rank: number; readonly coverage: number } {
   if (count < VALUES_MIN) throw new Error(`a 95% interval of a median needs ${VALUES_MIN} values or more`);
   let probability = 0.5 ** count;
@@ -41,7 +41,7 @@ function rankOf(count: number): { readonly rank: number; readonly coverage: numb
   }
 }
 
-/** The throughput that a change must keep. */
+/** Minimum ratio of new to old throughput. */
 export const RATIO_MIN = 0.97;
 
 export type Verdict = "not slower" | "slower" | "cannot tell";
@@ -52,7 +52,7 @@ export function judgeRatio({ lower, upper }: Pick<MedianInterval, "lower" | "upp
   return upper < 1 ? "slower" : "cannot tell";
 }
 
-/** One slower part makes the change slower. */
+/** The change is slower if any part is slower. */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict {
   return (
     verdicts.find((verdict) => verdict === "slower") ??

@@ -26,11 +26,11 @@ type Options = {
 type Round = Options & { readonly server: PostgresServer; readonly purser: Purser };
 
 type Figures = {
-  /** Charges to 100,000 customers, relative to bare PostgreSQL with its best number of clients. */
+  /** Charges to 100,000 customers, relative to bare PostgreSQL with the fastest number of clients. */
   readonly consume_ratio: number;
-  /** The same for a single customer. */
+  /** Charges to a single customer, relative to bare PostgreSQL. */
   readonly hot_ratio: number;
-  /** Charges with two API processes, relative to one. */
+  /** Charges with two API processes, relative to a single process. */
   readonly two_process_ratio: number;
   readonly check_per_s: number;
   readonly consume_per_s: number;
@@ -43,9 +43,9 @@ type Figures = {
   readonly hold_settle_ratio: number;
   /** Charges to a customer with 1,000 open holds, relative to the same customer without holds. */
   readonly open_holds_ratio: number;
-  /** Open loop, at half of consume_per_s. */
+  /** Measured in an open loop, at half of consume_per_s. */
   readonly consume_p99_half_ms: number;
-  /** Growth of all tables and indexes. */
+  /** Growth of all tables and indexes for each charge. */
   readonly bytes_per_consume: number;
 };
 
@@ -71,12 +71,12 @@ const HOLDS: Load = { call: "holds", customers: CUSTOMERS };
 const OPEN_HOLDS = 1_000;
 const EVENTS: Load = { call: "events", customers: CUSTOMERS };
 const BATCH: Load = { call: "batch", customers: CUSTOMERS };
-/** Fewer than of single events: more would wait in the queue and be rejected. */
+/** Fewer connections than for single events, because the queue would reject batches from more connections. */
 const BATCH_CONNECTIONS = 16;
-/** Connections of the bare inserts. A process commits batches on one connection. */
+/** Connections for the bare inserts. Equal to the number of batch lanes in a process. */
 const BATCH_CLIENTS = 2;
 
-/** Charges, checks and events over HTTP and on bare PostgreSQL, in turns on one server. Parts not measured are null. */
+/** Measures HTTP and bare PostgreSQL alternately on one server. Parts that were not measured are null. */
 export async function benchAll(options: Options): Promise<object> {
   const { parts } = options;
   const measure = async (round: Round): Promise<Partial<Figures>> => ({
@@ -89,7 +89,7 @@ export async function benchAll(options: Options): Promise<object> {
   });
   const { rounds, purser } = await runRounds(options, measure);
   await purser.checkCharges();
-  // Takes minutes, so only in a full run.
+  // Runs only in a full run, because it takes minutes.
   if (PARTS.every((part) => parts.has(part))) await purser.verify();
   return Object.fromEntries(
     Object.entries(DECIMALS).map(([name, round]) => {
@@ -99,7 +99,7 @@ export async function benchAll(options: Options): Promise<object> {
   );
 }
 
-/** Events alone, with more figures. `ratio` compares with the two-statement transaction that an application would write. */
+/** Measures only events, with more figures. `ratio` compares with the two-statement transaction that an application would write. */
 export async function benchEvents(options: Omit<Options, "parts">): Promise<object> {
   const { rounds } = await runRounds({ ...options, parts: new Set(["events"]) }, measureEvents);
   const medianOf = (value: (round: EventsRound) => number): number => median(rounds.map(value));
@@ -133,7 +133,7 @@ async function runRounds<Result>(
   return { rounds, purser };
 }
 
-/** Two processes are compared with one, so one is measured even if only "two" was selected. */
+/** If only "two" is selected, one process is measured too, for comparison. */
 async function measureConsume(round: Round): Promise<Partial<Figures>> {
   const { parts, purser, print, seconds } = round;
   const bare = parts.has("consume") ? await measureBare(round, EVERYONE) : null;
@@ -233,7 +233,7 @@ async function measureOpenHolds(round: Round): Promise<number> {
   const holding = await purser.withHolds("customer_1", OPEN_HOLDS, () => purser.measure(HOT, options));
   const ratio = holding.perSecond / free.perSecond;
   print(
-    `  consume by one customer: ${rate(free.perSecond)}; with ${OPEN_HOLDS} open holds: ${rate(holding.perSecond)}, ${ratio.toFixed(2)} of it`,
+    `  consume by one customer: ${rate(free.perSecond)}; with ${OPEN_HOLDS} open holds: ${rate(holding.perSecond)}, ${ratio.toFixed(2)} of that`,
   );
   return ratio;
 }

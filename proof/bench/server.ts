@@ -1,7 +1,7 @@
 import { expectEqual } from "../harness/figures.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 
-/** WAL segments of 16 MB each, as many as a round writes. */
+/** Number of WAL segments (16 MB each) that a round writes. */
 const LOG_FILES = 64;
 
 const SETTINGS = ["shared_buffers=1GB", "max_wal_size=8GB", "min_wal_size=2GB", "max_connections=200"];
@@ -20,7 +20,7 @@ export function openBenchServer(
  */
 export async function recycleLog(server: PostgresServer): Promise<void> {
   for (let file = 0; file < LOG_FILES; file++) {
-    // A segment without a record is not switched.
+    // PostgreSQL does not switch an empty segment.
     await server.query("postgres", "select pg_logical_emit_message(false, 'bench', ''), pg_switch_wal()");
   }
   await server.query("postgres", "checkpoint");
@@ -28,7 +28,7 @@ export async function recycleLog(server: PostgresServer): Promise<void> {
 
 export type Counts = Readonly<Record<string, number>>;
 
-/** Runs queries that return one number each, in one snapshot. */
+/** Runs queries in one snapshot. Each query returns one number. */
 export async function count(
   server: PostgresServer,
   database: string,
@@ -45,7 +45,7 @@ export function growth(before: Counts, after: Counts): Counts {
   );
 }
 
-/** Throws unless each count grew by `times` its value in `each`. */
+/** Throws unless each count grew by its value in `each`, multiplied by `times`. */
 export function expectGrowth(grown: Counts, each: Counts, times: number): void {
   for (const [name, value] of Object.entries(each)) expectEqual(name, grown[name], value * times);
 }

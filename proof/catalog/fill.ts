@@ -3,7 +3,7 @@ import type { Project } from "../harness/project.ts";
 
 export type Size = { readonly features: number; readonly plans: number; readonly publications: number };
 
-/** Adds plans that include every feature. Each is published once; `publications` more versions are spread over them. */
+/** Adds plans that include every feature. Publishes each plan once, and then `publications` more versions, spread over the plans. */
 export async function fillCatalog(database: Database, { context }: Project, size: Size): Promise<number> {
   const { environmentId } = context;
   const run = (text: string): Promise<unknown> => database.query(text);

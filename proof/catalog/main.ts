@@ -17,14 +17,14 @@ const ANY_VERSION = { "if-match": "*" };
 await runProof(
   {
     command: "npm run catalog-proof",
-    about: `Fills a catalog with plans that include every feature and have many versions. Measures, with two processes, what the size
-of a catalog must not slow down: the first consume after a publication, top-ups, verify, and a catalog's export and import.`,
+    about: `Fills a catalog with plans that include every feature and have many versions. Measures, with two processes, the
+operations that a large catalog could slow down: the first consume after a publication, top-ups, verify, export and import.`,
     options: {
       features: { default: 1_000, help: "features in the catalog, and in every plan" },
       plans: { default: 200, help: "plans" },
-      publications: { default: 500, help: "plan versions beyond the first of each plan" },
+      publications: { default: 500, help: "plan versions in addition to the first version of each plan" },
       rounds: { default: 10, help: "publications to measure" },
-      slack: { default: 1, help: "multiplies the time bounds, for a busy machine" },
+      slack: { default: 1, help: "multiply the time limits by this, for a busy machine" },
     },
   },
   async ({ options: { rounds, slack, ...size }, stack }) => {
@@ -58,7 +58,7 @@ of a catalog must not slow down: the first consume after a publication, top-ups,
     }
     console.log(`publish ${size.features} features: ${ms(median(publishMs))}`);
     console.log(
-      `first consume after it: ${ms(median(firstConsumeMs))}, max ${ms(Math.max(...firstConsumeMs))}`,
+      `first consume after a publication: ${ms(median(firstConsumeMs))}, max ${ms(Math.max(...firstConsumeMs))}`,
     );
     console.log(`top-up: ${ms(median(topUpMs))}, max ${ms(Math.max(...topUpMs))}`);
 

@@ -5,16 +5,16 @@ import { explore, type Model } from "./explore.ts";
 import { moveModel } from "./move.ts";
 import type { MoveMistake } from "./move-state.ts";
 
-// Decision 29. The models are small enough to visit every state. The nightly run visits larger ones too.
+// Decision 29. The models are small enough to visit every state. The nightly run also visits larger models.
 
 const IS_LONG = process.env["EVERY_STATE"] === "1";
 
 const A: Payload = { name: "A", home: 1 };
 const B: Payload = { name: "B", home: 2 };
-/** Shares its home with A. */
+/** Has the same home as A. */
 const C: Payload = { name: "C", home: 1 };
 
-// Each mistake is planted in one of these, all of which are sound without it.
+// Each seeded bug is tested in one of these models. Without the bug, no model has a problem.
 const KEYS = {
   "two payloads on two homes": { payloads: [A, A, B], repeats: 1, crashes: 1 },
   "three payloads, two of them on one home": { payloads: [A, B, C], repeats: 0, crashes: 1 },
@@ -31,13 +31,20 @@ const LONG_KEYS = {
 
 const MOVES = {
   "two movers": { writers: 2, writes: 1, movers: 2, aborts: 1, crashes: 1 },
-  "two writes of each writer": { writers: 2, writes: 2, movers: 1, aborts: 1, crashes: 1 },
-  "there and back": { writers: 1, writes: 2, movers: 2, aborts: 0, crashes: 1, returns: 1 },
-  "there, back and there again": { writers: 1, writes: 1, movers: 2, aborts: 0, crashes: 1, returns: 2 },
+  "two writes by each writer": { writers: 2, writes: 2, movers: 1, aborts: 1, crashes: 1 },
+  "a move and a move back": { writers: 1, writes: 2, movers: 2, aborts: 0, crashes: 1, returns: 1 },
+  "a move, a move back and a third move": {
+    writers: 1,
+    writes: 1,
+    movers: 2,
+    aborts: 0,
+    crashes: 1,
+    returns: 2,
+  },
   "another move after an abort": { writers: 1, writes: 1, movers: 2, aborts: 1, crashes: 1, returns: 1 },
 };
 const LONG_MOVES = {
-  "two writers, two movers, an abort and a way back": {
+  "two writers, two movers, an abort and a move back": {
     writers: 2,
     writes: 1,
     movers: 2,
@@ -54,7 +61,7 @@ function expectSound<State extends object>(model: Model<State>): void {
 }
 
 test.each(Object.entries(KEYS))(
-  "a key used on several databases causes one charge and stays usable: %s",
+  "a key used in several databases causes one charge and stays usable: %s",
   (_, options) => expectSound(claimModel(options)),
 );
 
@@ -62,46 +69,46 @@ test.each<[ClaimMistake, keyof typeof KEYS, string]>([
   ["no claim", "two payloads on two homes", "charged twice"],
   ["claim replaced without a void", "two payloads on two homes", "charged twice"],
   ["void ignored", "two payloads on two homes", "charged twice"],
-  ["void met without a replacement", "two payloads on two homes", "the key is not usable"],
+  ["void found without a replacement", "two payloads on two homes", "the key is not usable"],
   [
     "conflict with an unsettled claim",
     "two payloads on two homes",
-    "a response that the charges do not explain",
+    "a response that does not match the charges",
   ],
-  ["conflict with a void", "two payloads on two homes", "a response that the charges do not explain"],
-  ["claim released by a refusal", "two payloads on two homes", "charged twice"],
-  ["generations of a key limited", "two payloads on two homes", "the key is not usable"],
+  ["conflict with a void", "two payloads on two homes", "a response that does not match the charges"],
+  ["claim released by a rejection", "two payloads on two homes", "charged twice"],
+  ["limited generations of a key", "two payloads on two homes", "the key is not usable"],
   ["claim purged before its charge", "a purge of three requests", "charged twice"],
   ["new charge purged", "a purge of three requests", "charged twice"],
-])("the model of keys finds the mistake: %s", (mistake, name, expected) => {
+])("the key model finds the bug: %s", (mistake, name, expected) => {
   expect(explore(claimModel({ ...KEYS[name], mistake })).problem).toBe(expected);
 });
 
-test.each(Object.entries(MOVES))("a project that moves loses no write and stays usable: %s", (_, options) =>
+test.each(Object.entries(MOVES))("a project loses no write in a move and stays usable: %s", (_, options) =>
   expectSound(moveModel(options)),
 );
 
 test.each<[MoveMistake, keyof typeof MOVES, string]>([
-  ["no lock", "two movers", "an acknowledged write is lost or doubled"],
-  ["gate read before the lock", "two movers", "an acknowledged write is lost or doubled"],
-  ["no wait for writers", "two movers", "an acknowledged write is lost or doubled"],
-  ["switch without comparison", "two movers", "an acknowledged write is lost or doubled"],
-  ["copy without reading the gate", "two movers", "an acknowledged write is lost or doubled"],
-  ["epoch not compared", "there and back", "both gates are open"],
-  ["old route never refreshed", "there and back", "some writes can never end"],
-  ["end of another move reported", "there, back and there again", "some writes can never end"],
-])("the model of moves finds the mistake: %s", (mistake, name, expected) => {
+  ["no lock", "two movers", "an acknowledged write is lost or duplicated"],
+  ["gate read before the lock", "two movers", "an acknowledged write is lost or duplicated"],
+  ["no wait for writers", "two movers", "an acknowledged write is lost or duplicated"],
+  ["switch without comparison", "two movers", "an acknowledged write is lost or duplicated"],
+  ["copy without reading the gate", "two movers", "an acknowledged write is lost or duplicated"],
+  ["epoch not compared", "a move and a move back", "both gates are open"],
+  ["old route never refreshed", "a move and a move back", "some writes can never end"],
+  ["end of another move reported", "a move, a move back and a third move", "some writes can never end"],
+])("the move model finds the bug: %s", (mistake, name, expected) => {
   expect(explore(moveModel({ ...MOVES[name], mistake })).problem).toBe(expected);
 });
 
 test.runIf(IS_LONG).each(Object.entries(LONG_KEYS))(
-  "a key over several databases is charged once and stays usable: %s",
+  "a key used in several databases causes one charge and stays usable, in a large model: %s",
   { timeout: 900_000 },
   (_, options) => expectSound(claimModel(options)),
 );
 
 test.runIf(IS_LONG).each(Object.entries(LONG_MOVES))(
-  "a project that moves loses no write and stays usable: %s",
+  "a project loses no write in a move and stays usable, in a large model: %s",
   { timeout: 900_000 },
   (_, options) => expectSound(moveModel(options)),
 );

@@ -1,22 +1,22 @@
 /**
- * One idempotency key in a project that is spread over several databases. The claim of the key is stored in a database that the key
- * determines. The charge is stored in the home of the customer, which the payload determines. Each step is one transaction in one of them.
+ * One idempotency key in a project that is spread over several databases. The key determines the database of its
+ * claim. The payload determines the customer's home, where the charge is stored. Each step is one transaction in one database.
  *
- * A request that is refused leaves its claim. Another payload may then use the key: it first writes a void at the home of the claim, so
- * that nothing can be charged there any more, and then replaces the claim with the next generation. A request that meets a void of its
- * own claim replaces that claim itself, because the request that wrote the void may never continue.
+ * A rejected request leaves its claim behind, and a request with another payload may then use the key. The second request first writes a
+ * void at the home of the claim, which prevents further charges there. It then replaces the claim with the next generation. A request that
+ * finds its own claim voided replaces the claim itself, because the request that wrote the void may have crashed.
  */
 
-/** Mistakes that the model must find. */
+/** Seeded bugs that the model must find. */
 export type ClaimMistake =
   | "no claim"
   | "claim replaced without a void"
   | "void ignored"
-  | "void met without a replacement"
+  | "void found without a replacement"
   | "conflict with an unsettled claim"
   | "conflict with a void"
-  | "claim released by a refusal"
-  | "generations of a key limited"
+  | "claim released by a rejection"
+  | "limited generations of a key"
   | "claim purged before its charge"
   | "new charge purged";
 
@@ -30,7 +30,7 @@ export type Request = {
   home: number;
   step: "start" | "settle" | "answer" | "void" | "replace" | "done";
   generation: number;
-  /** The claim that it replaces. */
+  /** The existing claim that this request replaces. */
   met: Claim | null;
   repeats: number;
 };
@@ -40,7 +40,7 @@ export type ClaimState = {
   homes: Record<number, { kind: "settled"; payload: string } | { kind: "void"; generation: number }>;
   /** The payloads that were charged since the last purge of a charge. */
   charged: string[];
-  /** A conflict or a stored response was returned that the charges do not explain. */
+  /** Whether a request got a conflict or a stored response that does not match the charges. */
   hasFalseResponse: boolean;
   requests: Request[];
   crashes: number;
@@ -55,7 +55,7 @@ export function isSame(claim: Claim | null, other: Claim): boolean {
   return claim?.payload === other.payload && claim.generation === other.generation;
 }
 
-/** The latest generation of anything. */
+/** Returns the latest generation in the claim, voids and requests. */
 export function latestGeneration(state: ClaimState): number {
   return Math.max(0, ...generationsOf(state));
 }
@@ -70,7 +70,7 @@ function generationsOf({ claim, homes, requests, purge }: ClaimState): number[] 
   ].filter((generation) => generation > 0);
 }
 
-/** Requests with the same payload have no names, and only the order of the generations matters. */
+/** Requests with the same payload are interchangeable, and only the order of the generations matters. */
 export function normalized(state: ClaimState): ClaimState {
   const requests = state.requests.map(withoutPast);
   const { step } = state.purge;
@@ -95,7 +95,7 @@ export function normalized(state: ClaimState): ClaimState {
   };
 }
 
-/** Only a request that is about to settle uses its generation. */
+/** Removes data that the next steps do not use: only a request that is about to settle uses its generation. */
 function withoutPast(request: Request): Request {
   const { step } = request;
   return {
@@ -105,7 +105,7 @@ function withoutPast(request: Request): Request {
   };
 }
 
-/** Without the voids that are older than the claim and all requests at their home. */
+/** Removes voids that are older than the claim and than all requests at their home. */
 function withEffect({ claim, homes, requests }: ClaimState): ClaimState["homes"] {
   const hasEffect = (home: number, generation: number): boolean =>
     (claim?.home === home && claim.generation <= generation) ||

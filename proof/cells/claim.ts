@@ -21,7 +21,7 @@ export function claimModel({
   readonly payloads: readonly Payload[];
   readonly repeats: number;
   readonly crashes: number;
-  /** The retention time of the key ends while requests are still running. */
+  /** Whether the key's retention time ends while requests are still running. */
   readonly purges?: boolean;
   readonly mistake?: ClaimMistake;
 }): Model<ClaimState> {
@@ -43,12 +43,12 @@ export function claimModel({
       for (const index of state.requests.keys()) yield* disturbancesOf(state, index, mistake);
       yield* purgeSteps(state, mistake);
     },
-    // A limit of generations needs their numbers.
-    normalize: mistake === "generations of a key limited" ? (state) => state : normalized,
+    // A limit on generations needs their real numbers.
+    normalize: mistake === "limited generations of a key" ? (state) => state : normalized,
     problemOf(state) {
       if (state.charged.length > 1) return "charged twice";
-      if (state.hasFalseResponse) return "a response that the charges do not explain";
-      // Otherwise a replacement would not be later than every void, and the order of generations would not be enough.
+      if (state.hasFalseResponse) return "a response that does not match the charges";
+      // The claim must have the latest generation, so that its replacement is later than every void.
       if (state.claim !== null && state.claim.generation < latestGeneration(state))
         return "the claim is older than a void";
       return isUsable(state) ? null : "the key is not usable";
@@ -60,10 +60,10 @@ export function claimModel({
   };
 }
 
-/** A request that would replace more claims is rejected. Otherwise two requests could replace each other forever. */
+/** A request is rejected if it would replace more claims. Otherwise, two requests could replace each other's claims forever. */
 const REPLACEMENTS_MAX = 2;
 
-/** Whether a new request with each payload is charged, or finds the charge, if nothing else runs and nothing refuses it. */
+/** Whether a new request with each payload is charged or finds the charge, if it runs alone and is not rejected. */
 function usableBy(
   payloads: readonly Payload[],
   mistake: ClaimMistake | undefined,
@@ -74,7 +74,7 @@ function usableBy(
     for (let replacements = 0; replacements <= REPLACEMENTS_MAX; ) {
       const [next] = stepsOf(alone, 0, mistake);
       if (next === undefined) break;
-      // Otherwise a request that starts again and again would never end here.
+      // Restarts count too, so that a request that always restarts ends this loop.
       if (alone.requests[0]?.step === "replace" || next.requests[0]?.step === "start") replacements += 1;
       alone = next;
     }
@@ -100,7 +100,7 @@ function step(state: ClaimState, index: number, change: Change): ClaimState {
   });
 }
 
-/** The steps of a request that nobody refuses. */
+/** The steps of a request that is not rejected. */
 function* stepsOf(state: ClaimState, index: number, mistake: ClaimMistake | undefined) {
   const request = state.requests[index];
   if (request === undefined) return;
@@ -132,14 +132,14 @@ function* stepsOf(state: ClaimState, index: number, mistake: ClaimMistake | unde
   }
 }
 
-/** A refusal, which stores nothing, a request that is rejected after several replacements, a crash, and a repeat by the caller. */
+/** Events that interrupt a request: a rejection, a crash, and a retry by the caller. A rejection can follow several replacements. */
 function* disturbancesOf(state: ClaimState, index: number, mistake: ClaimMistake | undefined) {
   const request = state.requests[index];
   if (request === undefined) return;
   if (request.step === "settle" && mayCharge(state, request, mistake))
     yield step(state, index, (copy, own) => {
       own.step = "done";
-      if (mistake === "claim released by a refusal") copy.claim = null;
+      if (mistake === "claim released by a rejection") copy.claim = null;
     });
   if (request.step === "void" || request.step === "replace")
     yield step(state, index, (_, own) => {
@@ -163,7 +163,7 @@ function again(own: Request): void {
   own.met = null;
 }
 
-/** In the database of the key. The first generation rises with time, so that a void of a purged claim does not stop a later one. */
+/** Runs in the key's database. First generations increase over time, so that the void of a purged claim does not stop a later claim. */
 function claim(copy: ClaimState, own: Request): void {
   copy.claim ??= { payload: own.payload, home: own.home, generation: latestGeneration(copy) + 1 };
   if (copy.claim.payload === own.payload) {
@@ -185,7 +185,7 @@ function mayCharge(
   return stored === undefined || stored.generation < generation || mistake === "void ignored";
 }
 
-/** At the home of the customer: charges, or repeats the response. */
+/** Runs at the customer's home. Charges, or returns the stored response. */
 function settle(copy: ClaimState, own: Request, mistake: ClaimMistake | undefined): void {
   const { payload, home, generation } = own;
   const stored = copy.homes[home];
@@ -200,7 +200,7 @@ function settle(copy: ClaimState, own: Request, mistake: ClaimMistake | undefine
     own.step = "answer";
   } else if (mistake === "conflict with a void") {
     conflict(copy, own);
-  } else if (mistake === "void met without a replacement") {
+  } else if (mistake === "void found without a replacement") {
     again(own);
   } else {
     own.met = { payload, home, generation };
@@ -208,17 +208,17 @@ function settle(copy: ClaimState, own: Request, mistake: ClaimMistake | undefine
   }
 }
 
-/** Reports that the key was used with another payload. The charges are counted apart from what is stored at a home. */
+/** Reports that the key was used with another payload. Checks this against `charged`, which does not depend on the stored rows. */
 function conflict(copy: ClaimState, own: Request): void {
   if (!copy.charged.some((payload) => payload !== own.payload)) copy.hasFalseResponse = true;
   own.step = "done";
 }
 
-/** At the home of the claim that it met. */
+/** Runs at the home of the existing claim. */
 function writeVoid(copy: ClaimState, own: Request, mistake: ClaimMistake | undefined): void {
   const { met } = own;
   const stored = copy.homes[met?.home ?? 0];
-  const isLimited = mistake === "generations of a key limited" && (met?.generation ?? 0) >= 3;
+  const isLimited = mistake === "limited generations of a key" && (met?.generation ?? 0) >= 3;
   if (mistake === "conflict with an unsettled claim") {
     conflict(copy, own);
   } else if (met === null || (stored?.kind === "settled" && stored.payload === own.payload)) {
@@ -236,7 +236,7 @@ function writeVoid(copy: ClaimState, own: Request, mistake: ClaimMistake | undef
   }
 }
 
-/** In the database of the key, unless the claim has changed. */
+/** Runs in the key's database. Starts again if the claim has changed. */
 function replaceClaim(copy: ClaimState, own: Request): void {
   const { met } = own;
   if (met === null || !isSame(copy.claim, met)) {

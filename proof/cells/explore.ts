@@ -3,26 +3,26 @@ export type Model<State> = {
   readonly first: State;
   /** All states that one step of the system can lead to. */
   readonly next: (state: State) => Iterable<State>;
-  /** All states after an event that may happen at any time, but that the system must not need, such as a crash. */
+  /** All states after an event that may happen at any time, such as a crash. The system must reach its end without these events. */
   readonly disturb: (state: State) => Iterable<State>;
-  /** Replaces states that differ only in names by one of them, so that fewer states are visited. */
+  /** Maps states that differ only in names to the same state, so that fewer states are visited. */
   readonly normalize: (state: State) => State;
-  /** Why the state must not be reached. Null if it is sound. */
+  /** Why the state must not occur. Null if it is valid. */
   readonly problemOf: (state: State) => string | null;
-  /** The end that the system can reach from every state if nothing disturbs it any more. */
+  /** The end that the system must be able to reach from every state if nothing disturbs it. */
   readonly end: { readonly isReached: (state: State) => boolean; readonly problem: string };
 };
 
 export type Explored<State> = {
   readonly states: number;
   readonly problem: string | null;
-  /** The steps to the problem, for an investigation. */
+  /** The states that lead to the problem, for debugging. */
   readonly path: readonly State[];
 };
 
 const STATES_MAX = 5_000_000;
 
-/** Visits every state that can be reached, until one has a problem. */
+/** Visits every reachable state until a state has a problem. */
 export function explore<State extends object>(model: Model<State>): Explored<State> {
   const numbers = new Map<string, number>();
   const keys: string[] = [];
@@ -60,7 +60,7 @@ export function explore<State extends object>(model: Model<State>): Explored<Sta
   return stuck < 0 ? { states: keys.length, problem: null, path: [] } : found(model.end.problem, stuck);
 }
 
-/** For each state a linked list of the steps to it. Millions of small arrays would need too much memory. */
+/** For each state, a linked list of the steps that lead to it. Millions of small arrays would need too much memory. */
 class Steps {
   readonly #from: number[] = [];
   readonly #earlier: number[] = [];
@@ -85,7 +85,7 @@ class Steps {
   }
 }
 
-/** A copy of the state with this change, as one step. The state must be plain JSON. */
+/** Returns a copy of the state with this change. The state must be plain JSON. */
 export function after<State extends object>(state: State, change: (copy: State) => void): State {
   const copy: State = JSON.parse(textOf(state));
   change(copy);
@@ -94,7 +94,7 @@ export function after<State extends object>(state: State, change: (copy: State) 
 
 let latest: { readonly state: object; readonly text: string } | null = null;
 
-/** A state has several next states, so its text is kept until the next one. States are not changed after they were returned. */
+/** Caches the text of the last state, because it is copied for each of its next states. States never change after they are returned. */
 function textOf(state: object): string {
   if (latest?.state !== state) latest = { state, text: JSON.stringify(state) };
   return latest.text;

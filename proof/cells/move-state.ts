@@ -1,11 +1,12 @@
 /**
- * Moving a project between two databases while it is in use. Each database has a gate for the project. A writer takes a shared lock,
- * reads the gate in a statement of its own, and writes only if the gate is open at the epoch of its route. The mover fences the
- * source, waits once for an exclusive lock, copies the rest, and switches the route in the control plane. Each step is one
- * transaction in one database. A mover that was interrupted may continue at any later time, beside its successor.
+ * Model of moving a project between two databases while it is in use. Each database has a gate for the project. A writer takes a shared
+ * lock and reads the gate in a separate statement. It writes only if the gate is open and has the same epoch as the writer's route. The
+ * mover copies the rows and fences the source. It waits for an exclusive lock, copies the remaining rows, and switches the route in the
+ * control plane. Each step is one transaction in one database. An interrupted mover may continue at any later time, in parallel with its
+ * successor.
  */
 
-/** Mistakes that the model must find. */
+/** Seeded bugs that the model must find. */
 export type MoveMistake =
   | "no lock"
   | "gate read before the lock"
@@ -77,7 +78,7 @@ export type MoveState = {
   written: number;
   aborts: number;
   crashes: number;
-  /** Moves that are still to come: back, or the same again after an abort. */
+  /** Number of further moves: back to the source, or again after an abort. */
   returns: number;
 };
 

@@ -50,21 +50,21 @@ export function moveModel({
     },
     normalize: (state) => ({
       ...state,
-      // Writers have no names. Two movers that run have different attempts.
+      // Writers are interchangeable. Two running movers have different attempts.
       writers: state.writers.map(withoutRouteAtEnd).sort((a, b) => compare(nameOf(a), nameOf(b))),
       movers: [...state.movers].sort((a, b) => a.attempt - b.attempt || compare(a.step, b.step)),
     }),
     problemOf({ cells, control, acknowledged }) {
       const { rows } = cells[control.place];
       if (acknowledged.some((id) => rows.filter((row) => row === id).length !== 1))
-        return "an acknowledged write is lost or doubled";
+        return "an acknowledged write is lost or duplicated";
       return cells.a.gate === "open" && cells.b.gate === "open" ? "both gates are open" : null;
     },
     end: { isReached: hasEnded, problem: "some writes can never end" },
   };
 }
 
-/** All writes have ended, all movers too, and the next write would be accepted. */
+/** All writes and movers have ended, and the next write would be accepted. */
 function hasEnded({ writers, movers, control, cells }: MoveState): boolean {
   const own = cells[control.place];
   const { gate } = cells[control.place === "a" ? "b" : "a"];
@@ -81,7 +81,7 @@ function hasEnded({ writers, movers, control, cells }: MoveState): boolean {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const nameOf = ({ step, place, epoch, writes }: Writer): string => `${step} ${place} ${epoch} ${writes}`;
 
-/** The route of a writer without further writes has no effect any more. */
+/** Removes a writer's route after its last write, when the route has no effect. */
 function withoutRouteAtEnd(writer: Writer): Writer {
   return writer.writes === 0 ? { ...writer, place: "a", epoch: 0 } : writer;
 }
@@ -102,7 +102,7 @@ function* writerSteps(state: MoveState, index: number, mistake: MoveMistake | un
   };
   const isOpen = (own: Writer, cell: Cell): boolean =>
     cell.gate === "open" && (mistake === "epoch not compared" || cell.epoch === own.epoch);
-  // A shared lock is refused while an exclusive one is awaited.
+  // Nobody gets a shared lock while a mover waits for the exclusive lock.
   const mayLock =
     mistake === "no lock" || !state.movers.some(({ step, from }) => step === "wait" && from === writer.place);
   const isEarly = mistake === "gate read before the lock";
@@ -117,7 +117,7 @@ function* writerSteps(state: MoveState, index: number, mistake: MoveMistake | un
         lock(cell);
         own.step = "locked";
       });
-    // A route may be old for as long as its gate accepts it.
+    // An old route can be used as long as its gate accepts it.
     const isOld = writer.place !== control.place || writer.epoch !== control.epoch;
     if (isOld && mistake !== "old route never refreshed")
       yield go((own) => {

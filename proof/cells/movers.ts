@@ -20,7 +20,7 @@ const MAY_ABORT: ReadonlySet<MoverStep> = new Set([
   "switch",
 ]);
 
-/** All steps of a mover. */
+/** The possible next steps of a mover. */
 export function* moverSteps(state: MoveState, index: number, mistake: MoveMistake | undefined) {
   const mover = state.movers[index];
   if (mover === undefined) return;
@@ -39,7 +39,7 @@ export function* moverSteps(state: MoveState, index: number, mistake: MoveMistak
   }
 }
 
-/** A crash of a mover, and an abort that somebody requests. */
+/** Events that interrupt a mover: a crash and a requested abort. */
 export function* moverDisturbances(state: MoveState, index: number) {
   const mover = state.movers[index];
   if (mover === undefined) return;
@@ -59,7 +59,7 @@ export function* moverDisturbances(state: MoveState, index: number) {
     });
 }
 
-/** Continues from the state in the control plane. */
+/** Starts a mover, which continues from the state in the control plane. */
 function begin({ control }: MoveState, own: Mover): void {
   control.attempt += 1;
   own.attempt = control.attempt;
@@ -150,7 +150,7 @@ const STEPS: Partial<Record<MoverStep, Change>> = {
   },
 };
 
-/** After a move back, a mover that was interrupted must not change the gate, because the gate's epoch has risen. */
+/** After a move back, the gate has a higher epoch, so that a mover that was interrupted earlier cannot change it. */
 function changeGate(
   cell: Cell,
   { from, to, epoch }: { from: Cell["gate"]; to: Cell["gate"]; epoch: number },

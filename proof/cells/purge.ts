@@ -2,8 +2,8 @@ import { type Claim, type ClaimMistake, type ClaimState, isSame } from "./claim-
 import { after } from "./explore.ts";
 
 /**
- * The end of the retention time, after which the key may be used again. A void replaces the charge before the claim is deleted. In the other
- * order, another payload could be charged while the charge is still stored. A claim whose request was refused is purged too.
+ * Purges a key after its retention time, so that it can be used again. A void replaces the charge before the claim is deleted. In the
+ * opposite order, another payload could be charged while the charge is still stored. Claims of rejected requests are purged too.
  */
 export function* purgeSteps(state: ClaimState, mistake: ClaimMistake | undefined) {
   const { claim: current, purge } = state;
@@ -25,7 +25,7 @@ export function* purgeSteps(state: ClaimState, mistake: ClaimMistake | undefined
     });
 }
 
-/** At the home of the purged claim, unless its retention time has begun again with a charge. */
+/** Runs at the home of the purged claim. Keeps a new charge, which has restarted the retention time. */
 function writeVoid(copy: ClaimState, purged: Claim, mistake: ClaimMistake | undefined): void {
   const { purge } = copy;
   const stored = copy.homes[purged.home];

@@ -30,12 +30,12 @@ function interpolate(value: unknown): unknown {
   if (typeof value !== "string") return value;
   return value.replaceAll(/\$\$|\$\{\w+:-([^}]*)\}|\$/g, (found, fallback: string | undefined) => {
     if (found === "$$") return "$";
-    if (fallback === undefined) throw new Error(`a variable without a default: ${value}`);
+    if (fallback === undefined) throw new Error(`this variable has no default: ${value}`);
     return fallback;
   });
 }
 
-/** The names of the services, each after those it depends on. */
+/** The names of the services. Each comes after its dependencies. */
 export function startOrder({ services }: Pick<ComposeFile, "services">): string[] {
   const order: string[] = [];
   const visit = (name: string): void => {

@@ -38,7 +38,8 @@ a catalog, and charges a customer. Needs root, because the script changes a file
         : ["the port is reachable from other machines"]),
     ];
     const order = startOrder(file);
-    if (order.join() !== "secrets,postgres,migrate,purser") faults.push(`the order is ${order}`);
+    if (order.join() !== "secrets,postgres,migrate,purser")
+      faults.push(`the services start in the order ${order}`);
 
     const directory = await mkdtemp(join(tmpdir(), "purser-compose-"));
     stack.defer(() => rm(directory, { recursive: true, force: true }));
@@ -63,7 +64,7 @@ function toText(values: ComposeService["environment"] = {}): Record<string, stri
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
-/** Runs the script twice: the second run must keep the secrets. */
+/** Runs the script twice. The second run must keep the secrets. */
 async function makeSecrets(service: ComposeService | undefined, directory: string): Promise<string[]> {
   const [shell = "", ...flags] = service?.entrypoint ?? [];
   const [script = ""] = service?.command ?? [];
@@ -82,7 +83,7 @@ async function makeSecrets(service: ComposeService | undefined, directory: strin
     ...(/^[\w-]{32}\n$/.test(password) ? [] : ["the password does not have 32 characters"]),
     ...(url === `postgres://purser:${password.trim()}@postgres:5432/purser\n`
       ? []
-      : ["the database's URL is wrong"]),
+      : ["the database URL is wrong"]),
     ...(again.join() === [password, url].join() ? [] : ["a second start changes the password"]),
     ...(access === "postgres-password 600 0\ndatabase-url 600 1000\n"
       ? []
@@ -90,7 +91,7 @@ async function makeSecrets(service: ComposeService | undefined, directory: strin
   ];
 }
 
-/** Applies the settings as PostgreSQL's image does. Returns a file with the URL of the server on this machine. */
+/** Applies the same settings as PostgreSQL's image. Returns a file with the URL of the server on this machine. */
 async function startPostgres(
   service: ComposeService | undefined,
   directory: string,
@@ -124,14 +125,14 @@ async function runPurser(args: readonly string[], environment: Record<string, st
 }
 
 async function usePurser(environment: Record<string, string>, stack: AsyncDisposableStack) {
-  // The URL of the database is in a file.
+  // Empty, because the database URL is in a file.
   const service = await Service.start("", stack, { environment });
   const setupUrl = new URL(await service.logged("setupUrl"));
   const faults =
-    setupUrl.origin === environment["PUBLIC_URL"] ? [] : [`the setup link is at ${setupUrl.origin}`];
+    setupUrl.origin === environment["PUBLIC_URL"] ? [] : [`the setup link leads to ${setupUrl.origin}`];
   const { type } = JSON.parse((await send(`${service.url}/nowhere`, "GET", {})).text);
   if (type !== `${environment["PUBLIC_URL"]}/docs/errors/not_found`)
-    faults.push(`an error has the type ${type}`);
+    faults.push(`the type of an error is ${type}`);
 
   const opened = await send(`${service.url}/manage/v1/setup`, "POST", {
     body: { token: setupUrl.hash.slice(1), ...OWNER },
@@ -161,7 +162,7 @@ async function usePurser(environment: Record<string, string>, stack: AsyncDispos
   return { faults, charged };
 }
 
-/** An installation that others can reach must not start with a password from an example. */
+/** An installation that is reachable from other machines must not start with an example password. */
 async function tryPlaceholder(environment: Record<string, string>, directory: string): Promise<string[]> {
   const file = join(directory, "placeholder");
   await writeFile(file, "postgres://purser:change-me@127.0.0.1:1/purser");

@@ -21,7 +21,7 @@ test("a request without the header gets 401 and stores nothing", async () => {
   expect(changed).toEqual([]);
 });
 
-test("a key outside the Authorization header is ignored", async () => {
+test("an API key outside the Authorization header is ignored", async () => {
   const { service, project } = await setup();
   const { secret } = project.test.key;
   const places = [
@@ -49,7 +49,7 @@ test.each([
     "api_key_invalid",
     (secret: string) => `Bearer ${secret.replace("_test_", "_live_")}`,
   ],
-])("a key sent %s gets 401 %s", async (_name, code, authorization) => {
+])("an API key sent %s gets 401 %s", async (_name, code, authorization) => {
   const { database, service, project } = await setup();
   const headers = { authorization: authorization(project.test.key.secret) };
   const reply = await post(`${service.url}/v1/events`, null, EVENT, headers);
@@ -57,7 +57,7 @@ test.each([
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("unknown, revoked and expired keys get 401 with identical responses", async () => {
+test("unknown, revoked and expired API keys get identical 401 responses", async () => {
   const { database, service, project } = await setup();
   const other = await createTestProject(database, "Another product");
   const set = (column: string, id: number) =>
@@ -76,14 +76,14 @@ test("unknown, revoked and expired keys get 401 with identical responses", async
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("a key in use is rejected within 5 seconds of its revocation", async () => {
+test("an API key in use is rejected within 5 seconds of its revocation", async () => {
   const { database, project, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
   await expect.poll(async () => (await record(EVENT)).status, { timeout: 5_000 }).toBe(401);
 });
 
-test("a key determines the project and environment of an event", async () => {
+test("the API key determines the project and environment of an event", async () => {
   const { database, service, project } = await setup();
   const other = await createTestProject(database, "Another product");
   const environments = [project.test, project.live, other.test, other.live];
@@ -95,7 +95,7 @@ test("a key determines the project and environment of an event", async () => {
   expect(await database.count("cell.customers")).toBe(4);
 });
 
-test("a key without the scope for an operation is rejected", async () => {
+test("an API key without the scope for an operation is rejected", async () => {
   const { database, project, record } = await setup();
   await database.query("update control.api_keys set scopes = '{check,consume}' where id = $1", [
     project.test.key.id,
@@ -104,7 +104,7 @@ test("a key without the scope for an operation is rejected", async () => {
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("the key is checked before the body", async () => {
+test("the API key is checked before the body", async () => {
   const { service } = await setup();
   const reply = await post(`${service.url}/v1/events`, null, "not json", { "content-type": "text/plain" });
   expect(reply).toMatchObject({ status: 401, body: { code: "api_key_missing" } });

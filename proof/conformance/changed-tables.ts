@@ -1,6 +1,6 @@
 import type { TestDatabase } from "../../service/test/harness.ts";
 
-/** Names of the tables whose rows `work` changed, among all tables of the service. */
+/** Returns the names of all tables whose rows `work` changed. */
 export async function changedTables(
   database: TestDatabase,
   work: () => Promise<unknown>,

@@ -7,7 +7,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-test("the response has exactly these fields in this order", async () => {
+test("a check response has exactly the documented fields, in order", async () => {
   const { check } = await setupCredits();
   const reply = await check({ ...ADA, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -20,7 +20,7 @@ test("the response has exactly these fields in this order", async () => {
   );
 });
 
-test("the response includes the feature's limit, with its fields in this order", async () => {
+test("a check response includes the feature's limit, with the limit's fields in order", async () => {
   const { check } = await setupCredits();
   const { body } = await check({ customerId: "ada", feature: "export", quantity: 2 });
   expect(Object.keys(body["limit"] ?? {})).toEqual(["quantity", "used", "remaining", "resetsAt"]);
@@ -76,7 +76,7 @@ test("a check applies the end of a period without writing anything", async () =>
   expect(changed).toEqual([]);
 });
 
-test("a check returns the balance before the charge, a consume request the balance after it", async () => {
+test("a check returns the balance before the charge, and a consume request returns the balance after it", async () => {
   const { check, consume } = await setupCredits();
   const used = (count: number, resetsAt: unknown): object => ({
     quantity: 5,
@@ -104,12 +104,12 @@ test("a check accepts and ignores the fields of a consume request", async () => 
   const reply = await consume(body);
   expect(reply.body["allowed"]).toBe(true);
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
-  // Also a reused key, and metadata that consume would reject.
+  // The same key again, and metadata that consume would reject.
   expect((await check({ ...body, quantity: 2 })).status).toBe(200);
   expect((await check({ ...body, metadata: { a: "x".repeat(9_000) } })).status).toBe(200);
 });
 
-test("a consume request right after a check has the same result", async () => {
+test("a consume request right after a check gets the same decision", async () => {
   const { check, consume } = await setupCredits();
   const questions = [
     { ...ADA, quantity: 4 },
@@ -161,7 +161,7 @@ test("an unknown customer is checked against the default plan and not created", 
   expect(changed).toEqual([]);
 });
 
-test("without a default plan, an unknown customer is not found and has no balance", async () => {
+test("without a default plan, a check for an unknown customer returns customer_not_found without a balance", async () => {
   const { check } = await setupCredits();
   expect((await check({ ...ADA, customerId: "unknown", quantity: 3 })).body).toEqual({
     allowed: false,
@@ -185,7 +185,7 @@ test("a key without the `check` scope is rejected", async () => {
   expect(await check(ADA)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
 });
 
-test("the `check` scope is sufficient", async () => {
+test("a key with only the `check` scope can check", async () => {
   const { check, database, project } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check}' where id = $1", [project.test.key.id]);
   expect((await check(ADA)).status).toBe(200);

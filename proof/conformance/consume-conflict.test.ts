@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test("a key used on consume gets 409 on events, and vice versa", async () => {
+test("an idempotency key used on consume gets 409 on events, and vice versa", async () => {
   const { consume, record, database } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 2 };
   await consume(RENDER);
@@ -37,7 +37,7 @@ test("a key used on consume gets 409 on events, and vice versa", async () => {
   const changed = await changedTables(database, async () => {
     expect(await record({ ...event, idempotencyKey: "key-1" })).toMatchObject(conflictOf("endpoint"));
     expect(await consume({ ...RENDER, idempotencyKey: "key-2" })).toMatchObject(conflictOf("endpoint"));
-    // The endpoint is reported before other differences.
+    // If several parts differ, the endpoint is reported.
     expect(await consume({ ...RENDER, quantity: 9, idempotencyKey: "key-2" })).toMatchObject(
       conflictOf("endpoint"),
     );
@@ -50,7 +50,7 @@ test("a key used in the other environment gets 409, even with the same body", as
   await consume(RENDER);
   const changed = await changedTables(database, async () => {
     const reply = await post(`${service.url}/v1/consume`, project.live.key.secret, RENDER);
-    // Reported before the feature, which live does not have.
+    // The environment is compared before the feature is looked up, which does not exist in Live.
     expect(reply).toMatchObject(conflictOf("environment"));
   });
   expect(changed).toEqual([]);

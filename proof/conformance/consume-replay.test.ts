@@ -12,7 +12,7 @@ import { createAnotherKey, expectReplay } from "./replay.ts";
 const ADA = brandAs<CustomerId>("ada");
 const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 
-test("idempotencyKey is required, and the 400 mentions that the header is not used", async () => {
+test("without idempotencyKey, a consume request gets 400, and the response mentions the unused header", async () => {
   const { consume, database } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = RENDER;
   const changed = await changedTables(database, async () => {
@@ -40,7 +40,7 @@ test("a retry gets the original response byte for byte, is marked as replayed, a
   expect(await changedTables(database, () => expectReplay(consume(RENDER), original))).toEqual([]);
 });
 
-test("a retry gets the original response whatever has changed since", async () => {
+test("a retry gets the original response, even if plan, credits and settings have changed since", async () => {
   const { consume, cell, context, topUp, publish, database, project } = await setupCredits();
   const original = await consume(RENDER);
   const quota = { customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "key-2" };
@@ -72,7 +72,7 @@ test("another process and another API key for the project return the original re
   await expectReplay(post(`${second.url}/v1/consume`, secret, RENDER), original);
 });
 
-test("equivalent JSON is the same payload", async () => {
+test("a consume request with equivalent JSON is the same payload", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, quantity: 1, metadata: { b: { d: 1, c: 2 }, a: "x" } };
   const original = await consume(body);
@@ -95,7 +95,7 @@ test("empty metadata is the same as no metadata, in both directions", async () =
   await expectReplay(consume({ ...RENDER, idempotencyKey: "key-2" }), second);
 });
 
-/** A denial, its preparation, and a change after which the same request would be allowed. */
+/** A denial, its setup, and a change after which the same request would be allowed. */
 const DENIALS: readonly [
   string,
   object,
@@ -167,7 +167,7 @@ test("a rejected request does not use up its key (400, 404, 422)", async () => {
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("metadata beyond the workspace limits gets 422, but an accepted charge still replays", async () => {
+test("metadata beyond the workspace limits gets 422, but a charge accepted under earlier limits still replays", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, metadata: { a: 1, b: 2, c: 3 } };
   const original = await consume(body);

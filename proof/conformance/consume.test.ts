@@ -9,7 +9,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("the response has exactly the fields of check, then the charge, in this order", async () => {
+test("a consume response has exactly the check fields followed by the charge fields, in order", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -23,7 +23,7 @@ test("the response has exactly the fields of check, then the charge, in this ord
   );
 });
 
-test("a denial has the same fields in the same order, and the affordable quantity", async () => {
+test("a consume denial has the fields of an allowed response and the affordable quantity, in order", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 11 });
   expect(reply.text).toBe(
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test("the largest possible charge is exact", async () => {
+test("the largest possible charge is stored exactly", async () => {
   const { check, cell, context, publish } = await setupCredits();
   const cost = { credits: 1_000_000_000, per: 999_999 };
   await defineFeature(cell, context, { key: "dear", name: "Dear", unit: null, pool: "credits", cost });
@@ -75,7 +75,7 @@ test("the largest possible charge is exact", async () => {
   expect(body["creditsRequired"]).toBe(Number((10n ** 15n + 999_998n) / 999_999n));
 });
 
-test("features share one allowance, each at its own cost, down to exactly 0", async () => {
+test("features with different costs can spend a shared allowance down to exactly 0", async () => {
   const credits = await setupCredits();
   const { consume, publish } = credits;
   await publish({ reach: "now", features: [...PRO.features, { feature: "video.render", limit: null }] });
@@ -94,7 +94,7 @@ test("features share one allowance, each at its own cost, down to exactly 0", as
   expect(await spend("image.render", 1)).toEqual([false, 10, 7]);
   expect(await spend("text.generate", 2_333)).toEqual([true, 7, 0]);
   expect(await spend("text.generate", 1)).toEqual([false, 1, 0]);
-  // A feature of cost 0 does not need a balance.
+  // A feature with cost 0 does not need a balance.
   expect(await spend("export", 5)).toEqual([true, 0, 0]);
 });
 
@@ -116,7 +116,7 @@ test("a feature with cost 0 and a limit charges nothing, and is denied beyond th
   });
   expect((await take(2, "c")).body).toMatchObject({ allowed: true, limit: { used: 5, remaining: 0 } });
   expect((await take(1, "d")).body).toMatchObject({ allowed: false, reason: "limit_reached" });
-  // One entry for each allowed consume, even without credits.
+  // Each allowed consume request has one entry, even if it costs no credits.
   expect(
     await database.query("select quantity, amount from cell.ledger where kind = 2 order by sequence"),
   ).toEqual([
@@ -125,7 +125,7 @@ test("a feature with cost 0 and a limit charges nothing, and is denied beyond th
   ]);
 });
 
-test("a limit resets at its resetsAt, and not before", async () => {
+test("a limit resets exactly at its resetsAt", async () => {
   const { consume, database } = await setupCredits();
   const take = (idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey });
@@ -141,7 +141,7 @@ test("a limit resets at its resetsAt, and not before", async () => {
   expect((await take("c")).body).toMatchObject({ allowed: true, limit: { used: 5 } });
 });
 
-test("at resetsAt the allowance renews and the balance is full", async () => {
+test("the allowance renews at resetsAt, and the balance is full again", async () => {
   const { consume, database } = await setupCredits();
   const first = await consume({ ...RENDER, quantity: 10 });
   const inMonth = new Date();
@@ -159,7 +159,7 @@ test("at resetsAt the allowance renews and the balance is full", async () => {
   });
 });
 
-test("pools are separate: spending from one does not reduce another", async () => {
+test("spending from one pool does not reduce another pool", async () => {
   const credits = await setupCredits();
   const { consume } = credits;
   await sellSeconds(credits);
@@ -207,7 +207,7 @@ test("without a default plan, an unknown customer is denied, and nothing is stor
   expect(changed).toEqual([]);
 });
 
-test("one action can be both charged and recorded, under separate keys", async () => {
+test("one action can be charged and recorded as an event, with separate keys", async () => {
   const { consume, record, database } = await setupCredits();
   expect((await consume(RENDER)).body["allowed"]).toBe(true);
   const event = { customerId: "ada", event: "image.render", quantity: 1, idempotencyKey: "key-2" };

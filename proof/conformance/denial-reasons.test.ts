@@ -7,7 +7,7 @@ import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts"
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import type { Reply } from "../../service/test/harness.ts";
 
-// In each case, the expected reason and all later ones apply, which also tests their order.
+// In each case, the expected reason and all later reasons apply, which also tests the order of the reasons.
 
 const ADA = brandAs<CustomerId>("ada");
 
@@ -111,7 +111,7 @@ test("a denial is stored with the balance and price at that time", async () => {
   ).toEqual([{ reason: 6, credits_required: "110", balance: "100", quantity: 11, sequence: "1" }]);
 });
 
-/** A feature of 100 credits, five times a day. */
+/** A feature that costs 100 credits, with a limit of five a day. */
 async function setupSale({ arrange }: Case): Promise<Credits> {
   const credits = await setupCredits();
 

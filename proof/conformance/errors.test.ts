@@ -58,7 +58,7 @@ test("an accepted timestamp that became too old is rejected in a new request, bu
   expect({ status: replay.status, text: replay.text }).toEqual({ status: 200, text: original.text });
 });
 
-test("a rejected timestamp does not use up its key: the same request is accepted once its time is in range", async () => {
+test("a rejected timestamp does not use up the key, and the same request is accepted when its timestamp is in range", async () => {
   const { record } = await setup();
   const body = { ...EVENT, timestamp: fromNow(5 * MINUTE + 2 * SECOND), idempotencyKey: "key-1" };
   expect((await record(body)).status).toBe(422);
@@ -79,7 +79,7 @@ const MISTAKES: readonly [string, number, (setUp: Setup) => Promise<Reply>][] = 
 ];
 
 test.each(MISTAKES)(
-  "the error %s has status %i and the common shape, and its type links to its page",
+  "the error %s has status %i and the common format, and its type links to its documentation page",
   async (code, status, make) => {
     const setUp = await setup();
     const reply = await make(setUp);

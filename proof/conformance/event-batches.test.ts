@@ -40,7 +40,7 @@ test("a batch can have at most 1 MiB", async () => {
   expect((await sized(1_048_576)).status).toBe(200);
 });
 
-test("each event needs a key", async () => {
+test("each event in a batch needs an idempotency key", async () => {
   const parts = await setup();
   const changed = await changedTables(parts.database, async () => {
     const [result] = resultsOf(await send(parts, [EVENT]));
@@ -52,7 +52,7 @@ test("each event needs a key", async () => {
   expect(changed).toEqual([]);
 });
 
-test("each event has its own result, in order, and a rejected event does not affect the others", async () => {
+test("a batch returns one result for each event, in order, and a rejected event does not affect the others", async () => {
   const parts = await setup();
   const reply = await send(parts, [
     event("first"),
@@ -71,14 +71,14 @@ test("each event has its own result, in order, and a rejected event does not aff
   expect(rows).toEqual([{ key: "first" }, { key: "fourth" }]);
 });
 
-test("a rejected event leaves its key free", async () => {
+test("a rejected event does not use up its key", async () => {
   const parts = await setup();
   await send(parts, [event("key", { timestamp: "2020-01-01T00:00:00Z" }), event("other", { quantity: 0 })]);
   const results = resultsOf(await send(parts, [event("key"), event("other")]));
   expect(results.map(({ replayed }) => replayed)).toEqual([false, false]);
 });
 
-test("accepted events are stored before the response is sent", async () => {
+test("the accepted events of a batch are stored before the response is sent", async () => {
   const parts = await setup();
   await send(parts, [event("first"), event("second")]);
   expect(await parts.database.count("cell.events")).toBe(2);
@@ -119,7 +119,7 @@ test("an event whose key was used for another payload, endpoint or environment g
   expect(changed).toEqual([]);
 });
 
-test("another project can use the same keys", async () => {
+test("another project can use the same idempotency keys in a batch", async () => {
   const parts = await setup();
   await send(parts, [event("key")]);
   const other = await createTestProject(parts.database, "Another product");
@@ -128,7 +128,7 @@ test("another project can use the same keys", async () => {
   expect(await parts.database.count("cell.events")).toBe(2);
 });
 
-test("events of a batch change no balance", async () => {
+test("batches of events do not change balances", async () => {
   const parts = await setupCredits();
   await parts.assign("ada");
   const read = () => parts.check({ customerId: "ada", feature: "image.render" });

@@ -16,7 +16,7 @@ test("metadata, timestamp and idempotencyKey are optional", async () => {
   expect((await record(EVENT)).status).toBe(200);
 });
 
-test("null is not the same as an omitted field", async () => {
+test("null is rejected in every field, even if the field is optional", async () => {
   const fields = ["customerId", "event", "quantity", "metadata", "timestamp", "idempotencyKey"];
   await expectRefused(
     fields.map((field) => ({ body: { ...EVENT, [field]: null }, field, code: "wrong_type" })),
@@ -167,7 +167,7 @@ test("a stored event has no feature and keeps its event key, customer and enviro
   ]);
 });
 
-test("an event moves no credits: only events and keyed requests change", async () => {
+test("an event for an existing customer changes no table except events and keyed requests", async () => {
   const { database, record } = await setup();
   const made = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
   // The first event creates the customer, with an empty wallet.
@@ -177,20 +177,20 @@ test("an event moves no credits: only events and keyed requests change", async (
   expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
 });
 
-test("recording an event checks no entitlements: a customer without a plan or credits is accepted", async () => {
+test("an event is accepted for a customer without a plan or credits", async () => {
   const { record } = await setup();
   const reply = await record({ ...EVENT, customerId: "customer_without_anything", quantity: 1_000_000 });
   expect(reply.status).toBe(200);
   expect(Object.keys(reply.body)).toEqual(["accepted", "eventId"]);
 });
 
-test("recording an event changes usage only, never a balance", async () => {
+test("an event without a key changes only the events table", async () => {
   const { database, record } = await setup();
   await record(EVENT);
   expect(await changedTables(database, () => record(EVENT))).toEqual(["cell.events"]);
 });
 
-/** Each change is accepted and stores one event. */
+/** Sends an event with each change. Checks that each event is accepted and stored. */
 async function expectAccepted(changes: readonly object[]): Promise<Setup> {
   const setUp = await setup();
   for (const change of changes) {
@@ -201,7 +201,7 @@ async function expectAccepted(changes: readonly object[]): Promise<Setup> {
   return setUp;
 }
 
-/** Each body is rejected with a 400 that names the field, and stores nothing. */
+/** Checks that each body is rejected with a 400 that names the field, and stores nothing. */
 async function expectRefused(
   cases: readonly { body: unknown; field: string; code: string }[],
 ): Promise<void> {

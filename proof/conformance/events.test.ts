@@ -13,7 +13,7 @@ const EVENT = {
   idempotencyKey: "key-1",
 };
 
-test("Content-Type is application/json, with or without a charset", async () => {
+test("Content-Type application/json is accepted, with or without a charset", async () => {
   const { record } = await setup();
   expect((await record(EVENT, { "content-type": "application/json; charset=utf-8" })).status).toBe(200);
 });
@@ -30,7 +30,7 @@ test.each(["text/plain", "application/x-www-form-urlencoded", "application/json5
   },
 );
 
-test("the event is stored before the response is sent", async () => {
+test("an event is stored before its response is sent", async () => {
   const { database, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   expect(await database.count("cell.events")).toBe(1);
@@ -129,7 +129,7 @@ test("a key reused in the other environment gets 409, and nothing is stored ther
   expect(changed).toEqual([]);
 });
 
-test("a key used on consume gets 409 on events, even if everything else is the same", async () => {
+test("an idempotency key used on consume gets 409 on events, even if everything else is the same", async () => {
   const { database, record } = await setup();
   await record(EVENT);
   // A copy of the event's row with another key and endpoint 2, which is consume.
@@ -145,7 +145,7 @@ test("a key used on consume gets 409 on events, even if everything else is the s
   expect(changed).toEqual([]);
 });
 
-test("a 409 reveals nothing from the original response, which still replays", async () => {
+test("a 409 reveals nothing about the original response, and the original request still replays", async () => {
   const { record } = await setup();
   const original = await record(EVENT);
   const conflict = await record({ ...EVENT, quantity: 4 });
@@ -154,7 +154,7 @@ test("a 409 reveals nothing from the original response, which still replays", as
   await expectReplay(record(EVENT), original);
 });
 
-test("of 20 concurrent payloads under one key, one is accepted and 19 get 409", async () => {
+test("if 20 concurrent requests reuse a key with different payloads, one is accepted and 19 get 409", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, i) => record({ ...EVENT, customerId: `customer_${i}` })),
@@ -174,7 +174,7 @@ test("keys are scoped to the project: another project can use the same key", asy
   expect(reply.body["eventId"]).not.toBe(original.body["eventId"]);
 });
 
-test("without a key every accepted request is a new event", async () => {
+test("without a key, every accepted request is a new event", async () => {
   const { database, record } = await setup();
   const { idempotencyKey: _, ...unkeyed } = EVENT;
   const replies = [await record(unkeyed), ...(await Promise.all([record(unkeyed), record(unkeyed)]))];

@@ -34,7 +34,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("environments are separate: credits and plans in one are unknown in the other", async () => {
+test("credits and plans in one environment do not exist in the other environment", async () => {
   const credits = await setupCredits();
   const live = { ...credits.context, environmentId: credits.project.live.environmentId };
   await definePool(credits.cell, credits.context, { key: "seconds", name: "Seconds" });

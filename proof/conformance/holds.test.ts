@@ -12,11 +12,11 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Holds: what they share with the rest of the product. The calls themselves are in service/src/runtime/holds.
+// How holds interact with other parts of Purser. The hold calls are tested in service/src/runtime/holds.
 
 const IMAGES = { feature: "image.render", quantity: 4 }; // 40 credits
 
-test("all calls need the `consume` scope", async () => {
+test("all hold calls need the `consume` scope", async () => {
   const { hold, open, settle, release, extend, read, database } = await setupHolds();
   const holdId = await open(IMAGES);
   await database.query("update control.api_keys set scopes = '{check,events}'");
@@ -28,12 +28,12 @@ test("all calls need the `consume` scope", async () => {
     () => read(`/v1/holds/${holdId}`),
     () => read("/v1/customers/ada/holds"),
   ];
-  // The key is cached for a moment.
+  // The service caches the key for a few seconds.
   await expect.poll(async () => (await hold(IMAGES)).status, { timeout: 30_000 }).toBe(403);
   for (const call of calls) expect((await call()).body["code"]).toBe("scope_missing");
 });
 
-test("opening, extending, releasing and expiring write nothing to the ledger", async () => {
+test("a hold that is opened, extended, released or expired writes nothing to the ledger", async () => {
   const { open, extend, release, balance, database } = await setupHolds();
   await balance();
   const entries = await database.count("cell.ledger");
@@ -83,7 +83,7 @@ async function keepOpen({ database }: Pick<Holds, "database">): Promise<void> {
   await database.query("set session_replication_role = origin");
 }
 
-test("a held allowance is not carried over to another plan", async () => {
+test("held allowance credits do not move to another plan", async () => {
   const { open, release, publish, assign, balance, database } = await setupHolds();
   const allowances = [{ pool: "credits", credits: 5, period: "month" as const, rollover: 0, overage: 0 }];
   await publish({ key: "small", name: "Small", allowances });
@@ -97,7 +97,7 @@ test("a held allowance is not carried over to another plan", async () => {
   await expectVerified(database);
 });
 
-test("a hold does not protect credits from revocation, except those it is settled with", async () => {
+test("held credits can be revoked, except those that the settlement uses", async () => {
   const managed = await setupManage();
   const { open, release, settle, balance } = openHolds(managed);
   const { manage, topUp, consume, database } = managed;
@@ -114,7 +114,7 @@ test("a hold does not protect credits from revocation, except those it is settle
   await expectVerified(database);
 });
 
-test("a settlement can be repeated however long keys are kept", async () => {
+test("a settlement can still be repeated after idempotency keys have expired", async () => {
   const { open, settle, database } = await setupHolds({ IDEMPOTENCY_DAYS: "40" });
   const holdId = await open(IMAGES);
   const first = await settle(holdId, { quantity: 1 });
@@ -137,7 +137,7 @@ test("a settlement is reversed like any other charge, starting with its uncovere
   await expectVerified(database);
 });
 
-test("erasing a customer releases open holds; the ID then belongs to a new customer", async () => {
+test("erasing a customer releases open holds, and a new customer with the same ID cannot settle them", async () => {
   const managed = await setupManage();
   const { open, settle, read } = openHolds(managed);
   const { manage, assign, database } = managed;
@@ -150,7 +150,7 @@ test("erasing a customer releases open holds; the ID then belongs to a new custo
   await expectVerified(database);
 });
 
-test("another environment's key does not find the hold", async () => {
+test("an API key for another environment cannot find the hold", async () => {
   const holds = await setupHolds();
   const holdId = await holds.open(IMAGES);
   const { secret } = holds.project.live.key;
@@ -160,7 +160,7 @@ test("another environment's key does not find the hold", async () => {
   expect(response.status).toBe(404);
 });
 
-test("until the upgrade is finished, no hold is opened", async () => {
+test("until the upgrade is finished, holds are rejected", async () => {
   const credits = await setupCredits({}, async (unfinished) => {
     await unfinished.query("update cell.identity set data_format = 1");
   });
@@ -172,7 +172,7 @@ test("until the upgrade is finished, no hold is opened", async () => {
   expect((await hold(body)).body["allowed"]).toBe(true);
 });
 
-test("a hold counts in the period in which it was opened, and no longer counts once that period is over", async () => {
+test("a hold counts toward the limit of the period in which it was opened, and of no later period", async () => {
   const { open, settle, check, database } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5, expiresInSeconds: 86_400 });
   await windBack(database, DAY_MS);

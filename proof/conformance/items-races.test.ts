@@ -13,7 +13,7 @@ const EXPORT = { feature: "export" };
 const ADA = { customerId: "ada", idempotencyKey: "key-1" };
 const BODY = { ...ADA, items: [RENDER, TEXT, EXPORT] };
 
-test("a reversal applies to the whole request, or to one item and a quantity", async () => {
+test("an operator can reverse a whole request, or a quantity of one item", async () => {
   const credits = await setupCredits();
   const { consume, check, cell, context } = credits;
   const consumeId = String((await consume(BODY)).body["consumeId"]);
@@ -35,9 +35,9 @@ test("a reversal applies to the whole request, or to one item and a quantity", a
   await expectSoundBooks(credits.database);
 });
 
-test("concurrent requests through two processes never overspend, and never charge only a part of a request", async () => {
+test("concurrent requests with items never overspend and are never charged in part", async () => {
   const { consumeAt, database } = await setupTwo();
-  // 25 credits each: four fit into 100.
+  // 25 credits each, so 100 credits pay for four requests.
   const items = [RENDER, { feature: "text.generate", quantity: 1_666 }];
   const replies = await Promise.all(
     times(40, (i) => consumeAt(i, { customerId: "ada", idempotencyKey: `race-${i}`, items })),
@@ -47,7 +47,7 @@ test("concurrent requests through two processes never overspend, and never charg
   await expectSoundBooks(database);
 });
 
-test("until the upgrade is finished, requests with items are rejected, and denials keep their old form", async () => {
+test("until the upgrade is finished, requests with items are rejected, and denials keep their old format", async () => {
   const { database, consume } = await setupCredits({}, async (unfinished) => {
     await unfinished.query("update cell.identity set data_format = 1");
   });

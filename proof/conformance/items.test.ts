@@ -19,7 +19,7 @@ const BODY = { ...ADA, items: [RENDER, TEXT, EXPORT] };
 
 const itemsOf = (body: Record<string, unknown>) => body["items"] as Record<string, unknown>[];
 
-/** The charges in the ledger: their place in the request, feature, quantity and amount. */
+/** The charges in the ledger: position in the request, feature, quantity and amount. */
 async function chargesIn({ database }: Credits): Promise<unknown[]> {
   return database.query(
     `select e.sequence::integer, e.item, e.items, f.key, e.quantity, e.amount::integer
@@ -30,7 +30,7 @@ async function chargesIn({ database }: Credits): Promise<unknown[]> {
   );
 }
 
-test("a consume response has exactly these fields in this order, and each item gets one charge", async () => {
+test("a consume response with items has exactly the documented fields, and each item gets one charge", async () => {
   const credits = await setupCredits();
   const reply = await credits.consume(BODY);
   expect(reply.status).toBe(200);
@@ -56,7 +56,7 @@ test("a consume response has exactly these fields in this order, and each item g
   await expectSoundBooks(credits.database);
 });
 
-test("a check response has the same fields without the charge, and current balances; nothing is changed", async () => {
+test("a check with items returns the consume fields without the charge, and changes nothing", async () => {
   const { check, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await check(BODY);
@@ -75,7 +75,7 @@ test("a check response has the same fields without the charge, and current balan
   expect(changed).toEqual([]);
 });
 
-test("if one item is denied, nothing is charged, and one denial for the first such item is stored", async () => {
+test("if items are denied, nothing is charged, and one denial is stored, for the first denied item", async () => {
   const credits = await setupCredits();
   const { consume, check, database } = credits;
   const body = {
@@ -116,7 +116,7 @@ test("if one item is denied, nothing is charged, and one denial for the first su
   expect(await chargesIn(credits)).toEqual([]);
 });
 
-test("earlier items reduce the credits left for later items of the same pool, and of no other pool", async () => {
+test("earlier items reduce only the credits left for later items in the same pool", async () => {
   const credits = await setupCredits();
   const { cell, context, publish, consume } = credits;
   await definePool(cell, context, { key: "minutes", name: "Minutes" });
@@ -150,7 +150,7 @@ test.each([
   },
   { items: [RENDER, { ...EXPORT, quantity: 6 }], reason: "limit_reached", deniedItem: 1, affordable: 5 },
   { items: [{ ...RENDER, quantity: 11 }], reason: "insufficient_credits", deniedItem: 0, affordable: 10 },
-])("a denial for $reason has the denied item and the affordable quantity", async (expected) => {
+])("a denial for $reason names the denied item and the affordable quantity", async (expected) => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, items: expected.items };
   for (const reply of [await check(body), await consume(body)])
@@ -162,7 +162,7 @@ test.each([
     });
 });
 
-test("a denial of one feature has the affordable quantity, and an allowed response does not", async () => {
+test("a denial without items has the affordable quantity, and an allowed response does not", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, feature: "text.generate", quantity: 40_000 };
   expect((await check(body)).body).toMatchObject({ allowed: false, affordableQuantity: 33_333 });
@@ -186,7 +186,7 @@ test.each([
   await credits.publish({ reach: "now", features: [] });
   const before = await chargesIn(credits);
   await expectReplay(credits.consume(body), original);
-  // An explicit quantity of 1 is the same request.
+  // A quantity of 1 is the default, so this is the same request.
   const spelled = { ...body, items: body.items.map((item) => ({ quantity: 1, ...item })) };
   await expectReplay(credits.consume(spelled), original);
   expect(await chargesIn(credits)).toEqual(before);
@@ -197,7 +197,7 @@ test.each([
   ["another quantity", { ...ADA, items: [RENDER, TEXT, { ...EXPORT, quantity: 2 }] }],
   ["fewer items", { ...ADA, items: [RENDER, TEXT] }],
   ["a single feature", { ...ADA, ...RENDER }],
-])("the same key with %s is a different request", async (_, other) => {
+])("a reused key with %s gets 409", async (_, other) => {
   const { consume } = await setupCredits();
   await consume(BODY);
   expect(await consume(other)).toMatchObject({

@@ -9,17 +9,20 @@ test.each([
   ["an event key of 120 characters", { event: "x".repeat(120) }, { event: "x".repeat(121) }],
   ["a quantity of 1", { quantity: 1 }, { quantity: 0 }],
   ["a quantity of 1,000,000", { quantity: 1_000_000 }, { quantity: 1_000_001 }],
-])("%s is accepted, and the next value is rejected and stores nothing", async (_name, within, beyond) => {
-  const { database, record } = await setup();
-  expect((await record({ ...EVENT, ...within })).status).toBe(200);
-  const changed = await changedTables(database, async () => {
-    expect((await record({ ...EVENT, ...beyond })).status).toBe(400);
-  });
-  expect(changed).toEqual([]);
-});
+])(
+  "%s is accepted, and a value just beyond this limit is rejected and stores nothing",
+  async (_name, within, beyond) => {
+    const { database, record } = await setup();
+    expect((await record({ ...EVENT, ...within })).status).toBe(200);
+    const changed = await changedTables(database, async () => {
+      expect((await record({ ...EVENT, ...beyond })).status).toBe(400);
+    });
+    expect(changed).toEqual([]);
+  },
+);
 
 test.each([
-  // {"a":"…"} adds 8 bytes to its text.
+  // The JSON {"a":"…"} is 8 bytes longer than the text that it contains.
   ["bytes", 8_192, { a: "x".repeat(8_184) }, { a: "x".repeat(8_185) }],
   ["bytes", 8_192, { a: "é".repeat(4_092) }, { a: `x${"é".repeat(4_092)}` }],
   ["keys", 50, keys(50), keys(51)],
@@ -41,7 +44,7 @@ test.each([
   },
 );
 
-test("the workspace sets the limits for metadata", async () => {
+test("metadata limits are set for each workspace", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
   expect((await record({ ...EVENT, metadata: keys(2) })).status).toBe(200);

@@ -16,7 +16,7 @@ async function membersIn({ database }: Credits, table: keyof typeof ORDER): Prom
   return rows.map((row) => row["member_id"]);
 }
 
-test("a charge, a denial and an event record the member", async () => {
+test("the member is stored with a charge, a denial and an event", async () => {
   const credits = await setupCredits();
   const { consume, record } = credits;
   const plain = await consume(CONSUME);
@@ -30,14 +30,14 @@ test("a charge, a denial and an event record the member", async () => {
   expect(await membersIn(credits, "events")).toEqual(["user_9", null]);
 });
 
-test("every item of a request records the member", async () => {
+test("the member is stored with the charge for every item", async () => {
   const credits = await setupCredits();
   const items = [{ feature: "image.render" }, { feature: "text.generate", quantity: 1_000 }];
   await credits.consume({ customerId: "ada", items, memberId: "user_7", idempotencyKey: "key-1" });
   expect(await membersIn(credits, "ledger")).toEqual([null, "user_7", "user_7"]);
 });
 
-test("a check accepts a member and returns the same response as without it", async () => {
+test("a check accepts a member and returns the same response as without a member", async () => {
   const credits = await setupCredits();
   const { check, database } = credits;
   const ask = { customerId: "ada", feature: "image.render" };
@@ -48,7 +48,7 @@ test("a check accepts a member and returns the same response as without it", asy
   expect(changed).toEqual([]);
 });
 
-test("the same request with the same member replays, and a different member makes it a different request", async () => {
+test("a retry with the same member replays, and a retry with another member gets 409", async () => {
   const credits = await setupCredits();
   const { consume, record } = credits;
   const first = { ...CONSUME, memberId: "user_7" };

@@ -3,7 +3,7 @@ import { expectVerified } from "../../service/test/holds.ts";
 import { setupOverage } from "../../service/test/overage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 
-// Overage: use now, invoice later. Ada has 100 credits a month and an overage of 50; an image costs 10.
+// Overage is usage that is invoiced later. Ada has 100 credits a month and an overage of 50; an image costs 10.
 
 const images = (quantity: number) => ({ feature: "image.render", quantity });
 
@@ -31,7 +31,7 @@ test("overage never exceeds what the plan allows, and a denial shows the afforda
   });
 });
 
-test("an overage of null is unlimited", async () => {
+test("a plan with an overage of null allows unlimited overage", async () => {
   const { consume } = await setupOverage(null);
   expect((await consume(images(1_000))).body).toMatchObject({
     allowed: true,
@@ -40,7 +40,7 @@ test("an overage of null is unlimited", async () => {
   });
 });
 
-test("plans without overage return the same responses as before", async () => {
+test("responses for plans without overage have no overage fields", async () => {
   const { consume } = await setupOverage(0);
   const { text, body } = await consume(images(1));
   expect([body["creditsCharged"], text.includes("overage")]).toEqual([10, false]);
@@ -53,7 +53,7 @@ test("a top-up does not repay overage", async () => {
   expect((await consume(images(1))).body).toMatchObject({ balance: 90, overage: { used: 20 } });
 });
 
-test("overage is counted from zero in each period", async () => {
+test("overage restarts at zero in each period", async () => {
   const { consume, database } = await setupOverage();
   await consume(images(12));
   await windBack(database, 32 * DAY_MS);
@@ -61,7 +61,7 @@ test("overage is counted from zero in each period", async () => {
   await expectVerified(database);
 });
 
-test("overage is paused and resumed with its plan", async () => {
+test("used overage still counts after the customer leaves a plan and returns", async () => {
   const { consume, publish, assign, database } = await setupOverage();
   await consume(images(12));
   await publish(0, "plain");
@@ -84,7 +84,7 @@ test("an override replaces the plan's overage immediately", async () => {
   expect((await consume(images(1))).body).toMatchObject({ allowed: true, overage: { credits: null } });
 });
 
-test("a reversal undoes overage first, and restores it if its period is still current", async () => {
+test("a reversal undoes overage first, and the overage of the current period can be used again", async () => {
   const { consume, manage, here, database } = await setupOverage();
   const { body } = await consume(images(13));
   const reverse = (quantity: number) =>

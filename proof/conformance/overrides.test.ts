@@ -4,7 +4,7 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Overrides change features immediately and allowances from the next period. Ledger entries keep the price at their time.
+// Overrides change features immediately and allowances from the next period. Ledger entries keep the price that was charged.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 
@@ -19,14 +19,14 @@ async function setup() {
   };
 }
 
-test("overrides apply to the next request, for this customer only", async () => {
+test("overrides apply from the next request, and only to their customer", async () => {
   const { override, check } = await setup();
   await override({ features: { "image.render": { cost: { credits: 1 } } } });
   expect((await check(RENDER)).body["creditsRequired"]).toBe(1);
   expect((await check({ ...RENDER, customerId: "bob" })).body["creditsRequired"]).toBe(10);
 });
 
-test("check and consume agree on an overridden limit, even with items", async () => {
+test("check and consume apply the same overridden limit, even with items", async () => {
   const { override, check, consume } = await setup();
   await override({ features: { "image.render": { limit: { quantity: 2, period: "day" } } } });
   const items = [{ feature: "image.render", quantity: 2 }];
@@ -37,7 +37,7 @@ test("check and consume agree on an overridden limit, even with items", async ()
   expect((await consume({ ...RENDER, idempotencyKey: "b" })).body).toMatchObject(denied);
 });
 
-test("a retry returns its first response, even if overrides have changed since", async () => {
+test("a retry returns the original response, even if overrides have changed since", async () => {
   const { override, consume } = await setup();
   const request = { ...RENDER, idempotencyKey: "a" };
   const first = await consume(request);

@@ -10,7 +10,7 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Results are read through HTTP where possible.
+// These tests read results through HTTP where possible.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 
@@ -28,7 +28,7 @@ test("after a plan is assigned, consume requests are allowed until the balance i
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
 });
 
-test("assigning the active plan again with the same end changes no row, and another anchor is rejected", async () => {
+test("assigning the current plan again with the same end changes no row, and another anchor is rejected", async () => {
   const { cell, context, consume, publish, database, check } = await setupCredits();
   await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
   // A new version of the same plan.

@@ -4,12 +4,12 @@ import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { createTestProject, post, type Reply } from "../../service/test/harness.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Validation that check and consume share.
+// Validation rules that are the same for check and consume.
 
 const BODY = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 const OPERATIONS = [{ name: "check" }, { name: "consume" }] as const;
 
-/** Each is a 400 that names the field. */
+/** Each body gets a 400 that names the field. */
 const MISTAKES: readonly [field: string, code: string, change: object][] = [
   ["customerId", "required", { customerId: undefined }],
   ["customerId", "wrong_type", { customerId: null }],
@@ -102,7 +102,7 @@ test.each(OPERATIONS)(
 );
 
 test.each(OPERATIONS)(
-  "a feature of the other environment gets 404, and the detail names that environment ($name)",
+  "a feature that exists only in the other environment gets 404, and the detail names that environment ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const { project, service, database } = credits;
@@ -130,7 +130,7 @@ const REFUSALS: readonly [code: string, status: number, make: (ask: Ask) => Prom
 
 type Ask = (body: unknown, headers?: Record<string, string>) => Promise<Reply>;
 
-test.each(OPERATIONS)("every rejection has the same shape and stores nothing ($name)", async ({ name }) => {
+test.each(OPERATIONS)("every error has the same format and stores nothing ($name)", async ({ name }) => {
   const credits = await setupCredits();
   const changed = await changedTables(credits.database, async () => {
     for (const [code, status, make] of REFUSALS)

@@ -4,7 +4,7 @@ import { ageCharges, setupReversals } from "../../service/test/reversals.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Reversals with an API key: one test for each rule.
+// Reversals with an API key. Each rule has one test.
 
 const IMAGES = { feature: "image.render", quantity: 4 }; // 40 credits
 const ITEMS = [IMAGES, { feature: "export", quantity: 2 }]; // 40 credits, and 2 of 5 a day
@@ -14,7 +14,7 @@ test("a reversal needs the `reverse` scope, which the other scopes do not includ
   const consumeId = await charge(IMAGES);
   await database.query("update control.api_keys set scopes = '{check,consume,events}'");
   const status = async () => (await reverse(consumeId.replace("con_", "con_x"))).status;
-  // The key is cached for a moment.
+  // The service caches the key for a few seconds.
   await expect.poll(status, { timeout: 30_000 }).toBe(403);
   const changed = await changedTables(database, async () => {
     expect((await reverse(consumeId)).body["code"]).toBe("scope_missing");
@@ -22,7 +22,7 @@ test("a reversal needs the `reverse` scope, which the other scopes do not includ
   expect(changed).toEqual([]);
 });
 
-test("a reversal applies to the whole request, or to one item and a quantity", async () => {
+test("a reversal with an API key returns a whole request, or a quantity of one item", async () => {
   const { charge, reverse, balance, check, database } = await setupReversals();
   const used = async () =>
     (await check({ customerId: "ada", feature: "export" })).body["limit"] as { used: number };
@@ -37,7 +37,7 @@ test("a reversal applies to the whole request, or to one item and a quantity", a
   await expectVerified(database);
 });
 
-test("repeating a whole reversal returns the same bytes, and changes nothing", async () => {
+test("repeating the reversal of a whole charge returns the same bytes and changes nothing", async () => {
   const { charge, reverse, database } = await setupReversals();
   const consumeId = await charge({ items: ITEMS });
   const first = await reverse(consumeId);
@@ -50,7 +50,7 @@ test("repeating a whole reversal returns the same bytes, and changes nothing", a
   expect(changed).toEqual([]);
 });
 
-test("a quantity needs a key, and a reused key with another payload changes nothing", async () => {
+test("reversing a quantity needs an idempotency key, and a reused key with another payload changes nothing", async () => {
   const { charge, reverse, database } = await setupReversals();
   const consumeId = await charge(IMAGES);
   const other = await charge(IMAGES);
@@ -69,7 +69,7 @@ test("a quantity needs a key, and a reused key with another payload changes noth
   expect(changed).toEqual([]);
 });
 
-test("charges from the last 35 days can be reversed, and older ones cannot", async () => {
+test("charges from the last 35 days can be reversed, and older charges cannot", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, young] = [await charge(IMAGES), await charge(IMAGES)];
@@ -82,7 +82,7 @@ test("charges from the last 35 days can be reversed, and older ones cannot", asy
   expect(changed).toEqual([]);
 });
 
-test("a charge of another customer looks like one that does not exist", async () => {
+test("another customer's charge is reported as not found", async () => {
   const { charge, reverse, assign } = await setupReversals();
   await assign("eve");
   const consumeId = await charge(IMAGES);
@@ -95,7 +95,7 @@ test("a charge of another customer looks like one that does not exist", async ()
   expect(foreign.status).toBe(404);
 });
 
-test("credits that return after their period ended expire again", async () => {
+test("credits returned after the end of their period expire immediately", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, balance, database } = reversals;
   const consumeId = await charge(IMAGES);

@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test("no response, not even to a preflight, has CORS headers", async () => {
+test("no response has CORS headers, not even the response to a preflight request", async () => {
   const { service, record } = await setup();
   const preflight = await fetch(`${service.url}/v1/events`, {
     method: "OPTIONS",

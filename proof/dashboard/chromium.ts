@@ -39,12 +39,12 @@ export async function logIn(context: BrowserContext, { email, password }: Owner)
 /** Waits for these elements, and until no loading placeholder is left. */
 export async function awaitReady(page: Page, wanted: readonly string[], timeoutMs: number): Promise<void> {
   await Promise.all(wanted.map((one) => page.locator(one).first().waitFor({ timeout: timeoutMs })));
-  // Matches the first of several placeholders, until none is left.
+  // `first` matches one placeholder at a time, until no placeholder is left.
   await page.locator("[aria-label=Loading]").first().waitFor({ state: "detached", timeout: timeoutMs });
 }
 
 type Traffic = {
-  /** Compressed size of all scripts so far, without charts. */
+  /** Compressed size of all scripts loaded so far, without charts. */
   scriptBytes(): number;
   /** Compressed size of the scripts of charts, which load after the page. */
   chartBytes(): number;
@@ -54,7 +54,7 @@ type Traffic = {
 
 const SCRIPTS_AND_CALLS = new Set(["script", "fetch", "xhr"]);
 const CHARTS = /\/assets\/(charts|[a-z]+-chart)-[^/]*\.js$/;
-/** A page without a new request for this long is complete, because responses trigger follow-up requests immediately. */
+/** A page is complete after this time without a new request, because responses trigger follow-up requests immediately. */
 const QUIET_MS = 50;
 
 /** Watches the requests that a page sends. Must be called before its first request. */

@@ -14,9 +14,9 @@ const SETTLE_MS = 500;
 type Image = {
   readonly name: string;
   readonly address: string;
-  /** Clicks and types before the picture is taken. */
+  /** Interacts with the page before the screenshot. */
   readonly act?: (page: Page) => Promise<void>;
-  /** Height of the window, for pages whose main content is further down. */
+  /** Height of the window, for pages with their main content further down. */
   readonly height?: number;
 };
 
@@ -25,7 +25,7 @@ type Line = Readonly<Record<string, unknown>>;
 await runProof(
   {
     command: "npm run doc-images",
-    about: "Takes the pictures in docs/images from a new installation with the demo data.",
+    about: "Takes the screenshots in docs/images from a new installation with the demo data.",
     options: {},
   },
   async ({ stack }) => {
@@ -41,7 +41,7 @@ await runProof(
   },
 );
 
-/** The customers and keys of the demo that have something to show. */
+/** Finds demo customers and keys that fill the pages with data. */
 async function findImages(caller: Caller): Promise<Image[]> {
   const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
   const logged = await list("requests?limit=200");
@@ -68,14 +68,14 @@ async function findImages(caller: Caller): Promise<Image[]> {
   ];
 }
 
-/** The newest denial for too few credits. */
+/** The newest denial for insufficient credits. */
 async function findDenial(list: (path: string) => Promise<Line[]>, logged: readonly Line[]): Promise<Line> {
   for (const { customerId } of logged.filter(({ reason }) => reason === "insufficient_credits")) {
     const denials = await list(`customers/${customerId}/denials`);
     const found = denials.find(({ reason }) => reason === "insufficient_credits");
     if (found !== undefined) return found;
   }
-  throw new Error("the demo has no denial for too few credits");
+  throw new Error("the demo has no denial for insufficient credits");
 }
 
 /** The customer who was charged twice. */

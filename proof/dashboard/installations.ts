@@ -50,7 +50,7 @@ export async function startDevelopment(
   });
   const { url, owner, managementToken: token } = JSON.parse(line);
   const caller = new Caller({ url }, { apiKey: "", token, here: "/manage/v1/projects/1/test" });
-  // So that a plan has changes to publish.
+  // Gives a plan unpublished changes.
   if (content === "demo") await caller.call("PUT", "plans/free/draft", { body: DRAFT });
   return { url, owner, caller };
 }
@@ -73,7 +73,7 @@ const EVENTS = `
 
 type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
 
-/** Nine entries and an event per customer. A busy customer has all other entries, and many denials, top-ups and plan changes. */
+/** Nine entries and one event per customer. A busy customer has the remaining entries, and many denials, top-ups and plan changes. */
 export async function openFilled(
   wanted: { readonly customers: number; readonly entries: number },
   stack: AsyncDisposableStack,

@@ -25,15 +25,15 @@ load has more than 250 kB of compressed JavaScript, or if a page writes errors t
 later: their time and the size of their JavaScript are shown separately.`,
     options: {
       customers: { default: 100_000, help: "customers with nine entries each" },
-      entries: { default: 1_000_000, help: "all ledger entries; a busy customer has the remaining ones" },
+      entries: { default: 1_000_000, help: "total number of ledger entries; a busy customer gets the rest" },
       rounds: { default: 10, help: "loads of each page" },
-      "p95-ms": { default: 1_000, help: "the bound in milliseconds; higher on a busy machine" },
+      "p95-ms": { default: 1_000, help: "limit in milliseconds; raise it on a busy machine" },
     },
   },
   async ({ options, stack }) => {
     const { customers, rounds, "p95-ms": p95MsMax } = options;
     const { service, project, entries } = await openFilled(options, stack);
-    console.log(`${count(customers)} customers and a busy one, ${count(entries)} ledger entries`);
+    console.log(`${count(customers)} customers and a busy customer, ${count(entries)} ledger entries`);
     const { url } = service;
     const projectId = String(project.context.projectId);
     const subjects = await findSubjects(new Caller(service, project), { projectId, environment: "live" });
@@ -50,7 +50,7 @@ later: their time and the size of their JavaScript are shown separately.`,
     for (const { page, cookies: session } of visits) {
       const address = addressOf(page, subjects);
       if (address === null) {
-        faults.push(`${page.name}: found no data for it`);
+        faults.push(`${page.name}: found no data for this page`);
         continue;
       }
       const visit = { url, complaints, cookies: session, rounds };
@@ -172,9 +172,9 @@ async function load(
   const traffic = await watchTraffic(page);
   await page.goto(address, { waitUntil: "commit" });
   await awaitReady(page, ["h1", row], READY_MS_MAX);
-  // Resolves when the page is not busy, which is also when it can respond to a click.
+  // Resolves when the page's thread is idle, so that it can respond to a click.
   const readyMs = Number(await page.evaluate("performance.now()"));
-  // Counts the time of the last response, not the time at which no further request was seen.
+  // Measured to the last response, without the quiet time that follows.
   await traffic.settle();
   const lastMs = Number(await page.evaluate(LAST_ANSWER_MS));
   await context.close();

@@ -2,16 +2,16 @@ import type { Caller } from "../harness/caller.ts";
 
 /** A page in the dashboard and its route. */
 export type DashboardPage = {
-  /** Also the name of its screenshot. */
+  /** Also used as the name of its screenshot. */
   readonly name: string;
   readonly route: string;
-  /** Selects an element that is present once the page can be used, besides its heading. */
+  /** Selects an element other than the heading that is present once the page can be used. */
   readonly row: string;
   /** Appended to the address, for pages that need a token. */
   readonly suffix?: string;
-  /** Shows a customer with holds, if there is one. */
+  /** Whether to open a customer with holds, if one exists. */
   readonly hasHolds?: boolean;
-  /** How many times longer than the others the page may take. Default: 1. */
+  /** Multiplies the time limit for this page. Default: 1. */
   readonly patience?: number;
 };
 
@@ -27,7 +27,7 @@ export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "sign-in", route: "/sign-in", row: "main button", suffix: "#pur_link_none" },
 ];
 
-/** Pages with login. `dashboard/test/pages.test.ts` fails if one is missing here. */
+/** Pages with login. `dashboard/test/pages.test.ts` fails if a page is missing here. */
 export const PAGES: readonly DashboardPage[] = [
   { name: "home", route: `${HERE}/`, row: LINE },
   { name: "running-out", route: `${HERE}/running-out`, row: "main section" },
@@ -98,7 +98,7 @@ type Where = { readonly projectId: string; readonly environment: "test" | "live"
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Finds values for the parameters: a customer with a denial, the key of that request, a customer with holds, and a plan. Omits those not found. */
+/** Finds a customer with a denial, the denied request's key, a customer with holds, and a plan. Omits parameters without a value. */
 export async function findSubjects(caller: Caller, { projectId, environment }: Where): Promise<Subjects> {
   const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
   const [plan] = await list("plans?archived=false");
@@ -118,7 +118,7 @@ export async function findSubjects(caller: Caller, { projectId, environment }: W
   return { projectId, environment, ...Object.fromEntries(present) };
 }
 
-/** A customer with a recent denial, else one with any denial, else any customer. */
+/** Finds a customer with a recent denial, otherwise a customer with any denial, otherwise any customer. */
 async function findDenied(
   list: (path: string) => Promise<Line[]>,
 ): Promise<{ customerId: string | undefined; denials: Line[] }> {

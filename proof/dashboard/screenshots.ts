@@ -11,14 +11,14 @@ const APPEARANCES: readonly Appearance[] = [1440, 390].flatMap((width) => [
   { scheme: "dark", width },
 ]);
 
-/** Parameters in an empty installation, for which pages show that nothing was found. */
+/** Parameters that do not exist in an empty installation, so the pages show that nothing was found. */
 const UNKNOWN = { customerId: "nobody", key: "nothing", denialId: "1", idempotencyKey: "nothing" };
 
 const READY_MS_MAX = 60_000;
 /** Time for animations to end. */
 const SETTLE_MS = 300;
 
-// Runs in the page. Ignores scrollable elements, and those one pixel wide, which are for screen readers.
+// Runs in the page. Ignores scrollable elements, and elements that are one pixel wide, which are for screen readers.
 const INSPECT_LAYOUT = `JSON.stringify({
   overflow: document.scrollingElement.scrollWidth - innerWidth,
   tables: [...document.querySelectorAll("table")]
@@ -117,7 +117,7 @@ async function takeAll(browser: Browser, taking: Taking): Promise<number> {
 async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<void> {
   const { out, content, appearance, faults } = taking;
   const name = `${shown.name}-${content}-${appearance.scheme}-${appearance.width}`;
-  // Otherwise an address that differs only after the # would not be loaded again.
+  // Without this, an address that differs only after the # would not be reloaded.
   await page.goto("about:blank");
   const traffic = await watchTraffic(page);
   await page.goto(findAddress(shown, taking));
@@ -130,7 +130,7 @@ async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<v
 
 function findAddress(shown: DashboardPage, { content, subjects, setupUrl, development }: Taking): string {
   if (content === "demo" && shown.name === "setup") return setupUrl;
-  // Shows the page for an incomplete link.
+  // Without its token, the page shows that the link is incomplete.
   const { suffix: _, ...withoutSuffix } = shown;
   const address = addressOf(content === "empty" ? withoutSuffix : shown, subjects);
   if (address === null) throw new Error(`found no data for ${shown.name}`);

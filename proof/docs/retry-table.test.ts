@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from "../../service/src/edge/problem.ts";
 import { readPage } from "./blocks.ts";
 import { readRetryTable } from "./retry-table.ts";
 
-/** Codes that no route lists, because they answer unknown paths and methods. */
+/** Codes for unknown paths and methods, which no route lists. */
 const OF_NO_ROUTE: readonly ProblemCode[] = ["not_found", "method_not_allowed"];
 
 const table = readRetryTable();
@@ -17,7 +17,7 @@ test("every code of the runtime API is in the retry table once, with its status"
   expect(wrong).toEqual([]);
 });
 
-test("exactly 429 and 5xx are retried", () => {
+test("the retry table retries exactly 429 and 5xx", () => {
   const isServers = (status: number) => status === 429 || status >= 500;
   expect(table.filter(({ status, isRetried }) => isServers(status) !== isRetried)).toEqual([]);
   expect(table.filter(({ isRetried }) => isRetried).map(({ status }) => status)).toEqual([

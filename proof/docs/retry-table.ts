@@ -19,7 +19,7 @@ export function readRetryTable(): readonly RetryRule[] {
       const named = [...codes.matchAll(/\[`(\w+)`\]/g)].map(([, code = ""]) => code);
       const numbers = statuses.split(", ").map(Number);
       const isRetried = word === "yes";
-      // A row with several statuses has one code for each of them, in the same order, or none.
+      // A row with several statuses has one code for each status, in the same order, or no codes.
       if (named.length === 0) return numbers.map((status) => ({ status, code: null, isRetried }));
       return named.map((code, index) => ({ status: numbers[index] ?? numbers[0] ?? 0, code, isRetried }));
     },

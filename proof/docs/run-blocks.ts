@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findBlocks, PAGES_WITH_COMMANDS, ROOT, readPage } from "./blocks.ts";
 
-// Runs the shell blocks of README and docs, page by page from top to bottom, against the `purser dev` whose output is in the
-// given file. Stops at the first command that fails or returns an error.
+// Runs the shell blocks of README and docs, page by page from top to bottom, against a running `purser dev`. The
+// argument is the file with its output. Stops at the first command that fails or returns an error.
 
 const [, , outputFile = ""] = process.argv;
 const output = readFileSync(outputFile, "utf8");
 
-/** The value after a label in the output of `dev`. */
+/** Returns the value after a label in the output of `dev`. */
 function printed(label: string): string {
   const value = output.match(new RegExp(`^${label} +(\\S+)$`, "m"))?.[1];
   if (value === undefined) throw new Error(`dev did not print "${label}"`);
@@ -28,7 +28,7 @@ const PLACEHOLDERS: readonly (readonly [string, string])[] = [
 const fill = (code: string): string =>
   PLACEHOLDERS.reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), code);
 
-/** Any error stops the script, even one in a pipe, in `$(…)` or in a response. */
+/** Any error stops the script, even an error in a pipe, in `$(…)` or in a response. */
 const PRELUDE = `set -euo pipefail
 shopt -s inherit_errexit
 curl() { command curl --fail "$@"; }

@@ -16,7 +16,7 @@ const KINDS = ["topUp", "assignment", "import", "revocation", "reversal"] as con
 type Kind = (typeof KINDS)[number];
 type Written = { readonly kind: Kind; readonly name: string };
 
-/** Selects those of the given names that are stored. */
+/** Selects the given names that are stored. */
 const FIND: Record<Kind, string> = {
   topUp: "select reference as name from cell.grants where reference = any($1::text[])",
   assignment: `
@@ -40,7 +40,7 @@ import or key revocation. Needs Linux.`,
     options: { trials: { default: 50, help: "number of crashes" } },
   },
   async ({ options: { trials }, stack }) => {
-    // Delays the WAL writer, which would otherwise save most of what an asynchronous commit can lose.
+    // Delays the WAL writer, which would otherwise flush most asynchronous commits before the crash.
     const { server, database, project } = await openInstallation(stack, ["wal_writer_delay=10s"], []);
     await database.query("alter database purser set synchronous_commit = off");
     const service = await Service.start(database.url, stack);
@@ -74,7 +74,7 @@ function payerOf(trial: number): string {
   return `payer-${trial}`;
 }
 
-/** Assigns a plan to the payer of the trial, and repeats it until the service responds. */
+/** Assigns a plan to the customer of this trial, and retries until the service responds. */
 async function untilBack(service: Service, caller: Caller, trial: number): Promise<void> {
   const backBeforeMs = performance.now() + BACK_WITHIN_MS;
   const assign = () => caller.call("POST", `customers/${payerOf(trial)}/plan`, { body: { plan: "wide" } });
@@ -85,7 +85,7 @@ async function untilBack(service: Service, caller: Caller, trial: number): Promi
   }
 }
 
-/** Writes of all kinds concurrently until the crash. Returns the acknowledged ones. */
+/** Sends concurrent writes of all kinds until the crash. Returns the acknowledged writes. */
 async function writeUntil(caller: Caller, trial: number, crash: () => Promise<unknown>): Promise<Written[]> {
   const customer = payerOf(trial);
   const post = (path: string, body: object): Promise<Reply> => caller.call("POST", path, { body });
@@ -97,7 +97,7 @@ async function writeUntil(caller: Caller, trial: number, crash: () => Promise<un
     const { text } = await post("api-keys", { name: "Leaked", scopes: ["check"] });
     keys.push(/"id":"?(\d+)/.exec(text)?.[1] ?? "");
   }
-  /** Each write has a name by which it is found afterward. */
+  /** Each write has a name, to find it after the crash. */
   const write: Record<Kind, (name: string, i: number) => { name: string; reply: Promise<Reply> } | null> = {
     topUp: (name) => {
       const body = { credits: 1, kind: "manual", reference: name };

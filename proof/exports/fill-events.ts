@@ -5,7 +5,7 @@ export const CUSTOMERS = 10_000;
 const CHUNK = 500_000;
 const DAYS = 80;
 
-/** Events from eighty days and ten thousand customers. One in ten arrived late, and one in a hundred has a rare event key. */
+/** Inserts events from eighty days and ten thousand customers. One event in ten arrived late, and one in a hundred has a rare event key. */
 export async function fillEvents(database: Database, { context }: Project, events: number): Promise<void> {
   const { environmentId } = context;
   await database.query(

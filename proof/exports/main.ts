@@ -11,7 +11,7 @@ import { CUSTOMERS, fillEvents } from "./fill-events.ts";
 import { type ExportFormat, readExport, type Seen } from "./read-export.ts";
 
 const MEGABYTES_MAX = 200;
-/** A small heap: a process whose memory grows with the export fails, and garbage is collected early. */
+/** A small heap, so that a process fails if its memory grows with the export, and collects garbage early. */
 const SMALL_HEAP = { node: ["--max-old-space-size=80", "--max-semi-space-size=8"] };
 const TRANSACTION_MS_MAX = 5_000;
 const PAGE_MS_MAX = 100;
@@ -44,7 +44,7 @@ resumes after the last row received. Fails if a row is missing or duplicated. Th
       service = run.service;
       const { seconds, peakMb, transactionMsMax } = run;
       console.log(
-        `${format}: ${count(run.rows)} rows in ${seconds.toFixed(1)} s, in four parts, with a kill -9 between two of them; ` +
+        `${format}: ${count(run.rows)} rows in ${seconds.toFixed(1)} s, in four parts, with one kill -9; ` +
           `peak memory ${megabytes(peakMb)}, longest transaction ${ms(transactionMsMax)}`,
       );
       figures[format] = {
@@ -79,7 +79,7 @@ type Run = {
   readonly events: number;
 };
 
-/** In four parts: the reader disconnects after the first and the third, and the service is killed during the second. */
+/** Exports in four parts. The reader disconnects after the first and third part, and the service is killed during the second. */
 async function exportThroughFaults({ database, project, service: first, stack, format, events }: Run) {
   const atRest = await first.peakMegabytes();
   console.log(`${format}: ${atRest.toFixed(0)} MB resident before the export`);
@@ -92,7 +92,7 @@ async function exportThroughFaults({ database, project, service: first, stack, f
   let isWhole = false;
   const answered: Answered[] = [];
   for (let part = 1; !isWhole; part++) {
-    if (part > 10) throw new Error("the export does not end");
+    if (part > 10) throw new Error("the export did not end after 10 parts");
     const recorder = keepRecording(new Caller(service, project), answered);
     while (answered.length < ANSWERED_MIN) await pause(5);
     const rowsMax = part < 4 ? Math.floor((events * part) / 4) : Number.POSITIVE_INFINITY;
@@ -128,7 +128,7 @@ async function exportThroughFaults({ database, project, service: first, stack, f
   const [late = {}] = await database.query(
     `select count(*) as rows from cell.events where id in (${before}) and not (${writtenBefore(seen.cursor)})`,
   );
-  expectEqual("events acknowledged before the export that are missing in it", Number(late["rows"]), 0);
+  expectEqual("acknowledged events that are missing from the export", Number(late["rows"]), 0);
   return {
     service,
     rows: seen.rows,
@@ -159,7 +159,7 @@ function keepRecording(caller: Caller, answered: Answered[]): { stop(): Promise<
     if (id !== undefined) answered.push({ id, atMs });
   };
   return startLoop(async (round) => {
-    // Some calls reach a service that was just killed.
+    // Calls fail while the service is down.
     await record(new Date(Date.now() - (round % 30) * 86_400_000).toISOString()).catch(() => {});
     await pause(20);
   });

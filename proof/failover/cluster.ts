@@ -21,7 +21,7 @@ export type NodeName = (typeof NAMES)[number];
 const HEALTHY_WITHIN_MS = 120_000;
 const POLL_MS = 100;
 const ASK_MAX_MS = 1_500;
-/** A standby this close to the leader is up to date, in bytes of WAL. */
+/** A standby is up to date if it lags by at most this many bytes of WAL. */
 const LAG_MAX = 1_000_000;
 
 /** A member of the cluster, as Patroni describes it. */
@@ -35,7 +35,7 @@ export type Member = {
 
 type Signal = "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT";
 
-/** A node: PostgreSQL and the Patroni process that controls it, with their own network. */
+/** A node: PostgreSQL and the Patroni process that controls it, in a separate network namespace. */
 class Node {
   readonly name: NodeName;
   readonly address: string;
@@ -81,7 +81,7 @@ class Node {
   }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Runs a command as the postgres user, because PostgreSQL refuses to run as root. */
 const AS_POSTGRES = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"];
 
 /** Three nodes with strict synchronous replication under Patroni, etcd, and HAProxy in front of the leader. */
@@ -131,24 +131,24 @@ export class Cluster {
     stack.defer(() => void haproxy.kill("SIGKILL"));
   }
 
-  /** Through the proxy, to the leader. */
+  /** The URL of the leader, through the proxy. */
   url(database: string, role = "postgres"): string {
     return `postgres://${role}@127.0.0.1:${this.#port}/${database}`;
   }
 
-  /** To one node, past the proxy. */
+  /** Queries one node directly, without the proxy. */
   query(name: NodeName, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return databaseAt(`postgres://postgres@${this.#node(name).address}:5432/postgres`).query(text);
   }
 
-  /** To the leader, past the proxy. */
+  /** Queries the leader directly, without the proxy. */
   async queryLeader(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const leader = await this.findPrimary();
     if (leader === null) throw new Error("the cluster has no leader");
     return this.query(leader, text);
   }
 
-  /** All nodes, as one of them sees them. Empty if none answers. */
+  /** All nodes, as reported by the first node that responds. Empty if none responds. */
   async members(): Promise<readonly Member[]> {
     for (const node of this.#nodes.values()) {
       const found = await node
@@ -201,7 +201,7 @@ export class Cluster {
     const response = await this.#node(leader).ask("/switchover", {
       method: "POST",
       body: JSON.stringify({ leader, candidate }),
-      // Patroni answers when it is done.
+      // Patroni responds when the switchover is complete.
       signal: AbortSignal.timeout(HEALTHY_WITHIN_MS),
     });
     if (!response.ok) throw new Error(`the switchover failed: ${await response.text()}`);
@@ -243,7 +243,7 @@ export class Cluster {
     return node;
   }
 
-  /** Repeated, because Patroni starts PostgreSQL again and a stopped process ends late. */
+  /** Kills repeatedly, because Patroni restarts PostgreSQL, and a paused process ends late. */
   async #end(): Promise<void> {
     this.killEtcd();
     for (let round = 0; round < 3; round++) {

@@ -5,7 +5,7 @@ export const REST_PORT = 8008;
 const POSTGRES_PORT = 5432;
 export const ETCD_PORT = 2379;
 
-/** A bridge with a network namespace for each node, so that a node can be cut off like a machine whose cable is pulled. */
+/** A bridge with a network namespace for each node, so that a node can be disconnected like a separate machine. */
 export class Network {
   /** The address of this machine, with etcd and the proxy. */
   readonly host: string;
@@ -42,7 +42,7 @@ export class Network {
     }
   }
 
-  /** The command that runs another one in the node's namespace. */
+  /** Returns the command prefix that runs a program in the node's namespace. */
   enter(name: string): readonly string[] {
     return ["ip", "netns", "exec", this.#spaceOf(name)];
   }
@@ -76,7 +76,7 @@ function ip(...args: readonly string[]): void {
   execFileSync("ip", [...args], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** For removing resources that may never have been created. */
+/** Used to remove resources that may never have been created. */
 function ignoreErrors(work: () => void): void {
   try {
     work();
@@ -84,8 +84,8 @@ function ignoreErrors(work: () => void): void {
 }
 
 /**
- * Patroni 3.0 writes the leader's key without a comparison if it uses etcd's version 3 protocol, so that a leader that was paused can
- * overwrite its successor's. This configuration uses version 2. Later releases are safe with both.
+ * With etcd's version 3 protocol, Patroni 3.0 overwrites the leader key without checking it first. A leader that was paused can then
+ * overwrite its successor's key. This configuration uses version 2. Later releases are safe with both versions.
  */
 export function patroniConfiguration(name: string, directory: string, network: Network): string {
   const address = network.addressOf(name);
@@ -148,7 +148,7 @@ export function socketsOf(name: string, directory: string): string {
   return join(directory, `sockets-${name}`);
 }
 
-/** Closes the sessions of a leader that is gone, so that nobody waits for it. */
+/** Closes the sessions of a leader that is down, so that no client waits for it. */
 export function haproxyConfiguration(port: number, names: readonly string[], network: Network): string {
   const servers = names.map(
     (name) => `  server ${name} ${network.addressOf(name)}:${POSTGRES_PORT} check port ${REST_PORT}`,

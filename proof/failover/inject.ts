@@ -4,17 +4,17 @@ import { isTrueWithin } from "../faults/inject.ts";
 import { integerBetween } from "../harness/random.ts";
 import { type Cluster, NAMES, type NodeName } from "./cluster.ts";
 
-/** A fault of the cluster. Times are milliseconds of this process's monotonic clock. */
+/** An injected fault. Times are milliseconds of this process's monotonic clock. */
 export type Fault = {
   readonly name: FaultName;
   readonly startMs: number;
-  /** When all nodes were up to date again. */
+  /** Time at which all nodes were up to date again. */
   readonly endMs: number;
-  /** From the fault until Patroni reported another leader. Null if the leader stayed. */
+  /** Milliseconds from the fault until Patroni reported another leader. Null if the leader did not change. */
   readonly promotedMs: number | null;
   /** Sessions that were canceled or ended while they waited for a standby. */
   readonly interrupted: number;
-  /** Why this fault proves less than it should. Empty if it proves everything. */
+  /** Reasons why the result of this fault is incomplete. */
   readonly doubts: readonly string[];
 };
 
@@ -31,9 +31,9 @@ const RESTART_AFTER_MS = 3_000;
 const STANDBY_AWAY_MS = 15_000;
 const ETCD_AWAY_MS = 15_000;
 const APART_MS = 30_000;
-/** Between two faults, so that they occur at all stages of a batch. */
+/** Random pause between two faults, so that faults occur at all stages of a batch. */
 const CALM_MS = { min: 1_000, max: 3_000 };
-/** How long commits wait for standbys that are cut off before their sessions are interrupted. */
+/** How long commits wait for disconnected standbys before their sessions are interrupted. */
 const WAITING_MS = 1_500;
 /** After the cluster is healthy again, each service must acknowledge a request within this time. */
 const BACK_WITHIN_MS = 15_000;
@@ -66,7 +66,8 @@ export async function inject(
   await pause(integerBetween(CALM_MS.min, CALM_MS.max));
   const leader = await cluster.findPrimary();
   const standby = members.find(({ role, name: other }) => role === "sync_standby" && other !== leader)?.name;
-  if (leader === null || standby === undefined) throw new Error("the cluster lost its leader by itself");
+  if (leader === null || standby === undefined)
+    throw new Error("the cluster lost its leader without a fault");
   const startMs = performance.now();
   const cause: (scene: Scene) => Promise<Effect> = FAULTS[name];
   const { promotedMs = null, interrupted = 0, doubts = [] } = await cause({ cluster, leader, standby });
@@ -86,7 +87,7 @@ async function killLeader({ cluster, leader }: Scene): Promise<Effect> {
   return effect;
 }
 
-/** The leader does not notice that it was stopped, and must not write anything afterward. */
+/** Pauses the leader's processes. When they continue, the old leader must not write anything. */
 async function stopLeader({ cluster, leader }: Scene, forMs: number): Promise<Effect> {
   const continueAtMs = performance.now() + forMs;
   const promoted = watch(cluster, leader, async () => cluster.signal(leader, "SIGSTOP"), forMs);
@@ -117,8 +118,8 @@ async function withoutStandby(
 }
 
 /**
- * Cuts the standbys off, so that commits are stored by the leader only, and interrupts the waits for them. Then the leader is cut off
- * and killed: every write that was acknowledged anyway is lost. A test row of our own, whose wait is interrupted too, must be lost.
+ * Disconnects the standbys, so that only the leader stores commits, and interrupts the sessions that wait for them. Then the leader is
+ * disconnected and killed, so a write that was wrongly acknowledged is lost. A test row, written in the same way, must be lost too.
  */
 async function interruptWaits({ cluster, leader }: Scene, how: string): Promise<Effect> {
   await cluster.query(leader, "create table if not exists interrupted (number bigint)");
@@ -135,7 +136,7 @@ async function interruptWaits({ cluster, leader }: Scene, how: string): Promise<
      where wait_event = 'SyncRep'`,
   );
   await written;
-  // Time for the responses that must not come.
+  // Waits for responses, which must not arrive.
   await pause(WAITING_MS);
   const effect = await watch(cluster, leader, async () => {
     cluster.disconnect(leader);

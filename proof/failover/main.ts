@@ -10,18 +10,18 @@ await runProof(
   {
     command: "npm run failover",
     about: `Runs two services on a cluster of three PostgreSQL 15 nodes with Patroni, etcd and HAProxy, and injects faults under load: the
-leader is killed, switched over, stopped, and cut off; standbys and etcd disappear; waits for a standby are interrupted. Checks, like
-npm run faults, that no acknowledged request is lost or applied twice, and sends acknowledged requests again. Each run is a part, whose
-result is added to the file; the totals are those of all parts of the same commit. Needs Linux, root, and Debian's patroni, etcd-server, haproxy and
+leader is killed, switched over, paused, and disconnected; standbys and etcd stop; waits for a standby are interrupted. Checks, like
+npm run faults, that no acknowledged request is lost or applied twice, and sends acknowledged requests again. Each run is one part. Its
+result is added to the file, and the totals include all parts of the same commit. Needs Linux, root, and Debian's patroni, etcd-server, haproxy and
 postgresql-15.
 Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.`,
     options: {
-      minutes: { default: 45, help: "no fault starts after this time; the checks take a few more minutes" },
+      minutes: { default: 45, help: "minutes of fault injection; the checks take a few more minutes" },
       faults: { default: null, takes: "NAMES", help: "only these faults, separated by commas" },
       results: {
         default: join(tmpdir(), "purser-failover.ndjson"),
         takes: "FILE",
-        help: "where the results of all parts are",
+        help: "file with the results of all parts",
       },
     },
     exitCodeOnError: EXIT_CODE.unknown,

@@ -8,11 +8,11 @@ import { Cluster } from "./cluster.ts";
 import { FAULTS, type Fault, type FaultName, inject } from "./inject.ts";
 import { Probe } from "./probe.ts";
 
-/** Fewer calls than in `npm run faults`, because a part lasts ten times as long and its history is kept in memory. */
+/** Slower than in `npm run faults`, because a part lasts ten times as long and its history is kept in memory. */
 const PACE = { thinkMsMax: 200, backOffMs: { min: 200, max: 800 } };
-/** Longer than the service waits for a commit, which waits for a standby. */
+/** Client timeout. Longer than the service waits for a commit on a standby. */
 const TIMEOUT_MS = 10_000;
-/** Acknowledged requests that are sent again to the last leader. */
+/** Number of acknowledged requests to send again, to the last leader. */
 const REPLAYS = 10_000;
 
 /** The result of a run. Times are milliseconds. */
@@ -23,9 +23,9 @@ export type Part = {
   readonly verdict: Verdict;
   readonly faults: readonly {
     readonly name: FaultName;
-    /** The longest time in which one of the services acknowledged no write. */
+    /** The longest time without an acknowledged write at one of the services. */
     readonly refusedMs: number;
-    /** The longest time in which a client without Purser could not write. */
+    /** The longest time without a write by the client that writes to PostgreSQL directly. */
     readonly bareMs: number;
     readonly promotedMs: number | null;
     readonly interrupted: number;
@@ -118,7 +118,7 @@ function isAcknowledgedWrite({ request, outcome }: Call): boolean {
   return outcome.kind === "ok" && request.endpoint !== "check";
 }
 
-/** The longest time in which one of the services acknowledged no write, during the fault. */
+/** The longest time during the fault without an acknowledged write at one of the services. */
 function refusedFor(
   calls: readonly Call[],
   services: readonly { readonly name: string }[],
@@ -134,7 +134,7 @@ function refusedFor(
   return Math.max(...gaps);
 }
 
-/** The longest time between two of these times, in order, that overlaps the fault. */
+/** The longest interval between two consecutive times that overlaps the fault. */
 function longestGap(timesMs: readonly number[], { startMs, endMs }: Fault): number {
   const until = timesMs.findIndex((at) => at > endMs);
   const all = until < 0 ? [...timesMs, performance.now()] : timesMs.slice(0, until + 1);

@@ -5,7 +5,7 @@ import { startLoop } from "../harness/loop.ts";
 
 const PAUSE_MS = 20;
 const CONNECT_MAX_MS = 500;
-/** A commit that waits for a standby is abandoned after this time. */
+/** Timeout of a commit that waits for a standby. */
 const WRITE_MAX_MS = 1_000;
 
 /** Writes one row at a time through the proxy, without Purser, to measure how long the cluster itself refuses writes. */

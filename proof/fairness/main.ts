@@ -9,7 +9,7 @@ import { addProject, openInstallation } from "../harness/project.ts";
 import { Service } from "../harness/purser.ts";
 
 const CUSTOMERS = 10_000;
-/** Enough to find the highest rate of charges. */
+/** Enough connections to reach the highest rate of charges. */
 const BUSY_CONNECTIONS = 128;
 const CAPACITY_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
@@ -17,15 +17,18 @@ const WARM_UP_SECONDS = 2;
 await runProof(
   {
     command: "npm run fairness-proof",
-    about: `Measures the charges or checks of a quiet project, alone and while another project sends as many requests as it can, in
-turns. Fails if a request of the quiet project is rejected, or if its p99 becomes more than three times as long.`,
+    about: `Measures the charges or checks of a quiet project, alternately alone and while another project sends requests at full
+speed. Fails if a request of the quiet project is rejected, or if its p99 becomes more than three times as long.`,
     options: {
-      trials: { default: 20, help: "measurements alone, and as many beside the busy project" },
+      trials: { default: 20, help: "pairs of measurements: alone, then with the busy project" },
       seconds: { default: 10, help: "length of each measurement" },
       rate: { default: 50, help: "requests per second of the quiet project" },
       call: { default: "consume", takes: "CALL", help: "consume, check or events" },
-      connections: { default: 2_500, help: "connections of the busy project, more than fit into the queue" },
-      slowdown: { default: 3, help: "how many times longer the p99 may become" },
+      connections: { default: 2_500, help: "connections of the busy project, more than the queue can hold" },
+      slowdown: {
+        default: 3,
+        help: "maximum ratio of p99 with the busy project to p99 alone",
+      },
     },
   },
   async ({ options, stack }) => {
@@ -63,7 +66,7 @@ turns. Fails if a request of the quiet project is rejected, or if its p99 become
           const result = await offered;
           offers.push(result.requests / result.seconds / capacity);
           console.log(
-            `  beside ${rate(result.requests / result.seconds)}, of which ${count(result.errors)} were rejected`,
+            `  busy project: ${rate(result.requests / result.seconds)}; ${count(result.errors)} requests were rejected`,
           );
         },
       };
@@ -73,7 +76,7 @@ turns. Fails if a request of the quiet project is rejected, or if its p99 become
     const errors = beside.reduce((sum, result) => sum + result.errors, 0);
     const times = (value: number): string => `${value.toFixed(2)} times`;
     console.log(
-      `alone: p99 ${ms(aloneP99Ms)}; beside: ${times(median(ratios))} as long, at most ${times(Math.max(...ratios))}`,
+      `alone: p99 ${ms(aloneP99Ms)}; with the busy project: ${times(median(ratios))} as long, at most ${times(Math.max(...ratios))}`,
     );
     const faults = findExceeded([["the p99 of the quiet project", median(ratios), options.slowdown, times]]);
     if (errors > 0) faults.push(`${errors} requests of the quiet project failed`);

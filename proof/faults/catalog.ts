@@ -1,16 +1,16 @@
 import { type CatalogContent, type FeatureContent, type PlanContent, POOL } from "../harness/project.ts";
 
-// The catalog of the run: loaded into the service beforehand, and used by the load and the checker.
+// The catalog of a run. It is loaded into the service first, and used by the load and the checker.
 
-/** The second pool. An earlier release creates the catalog without it, and all features are in the first one. */
+/** The second pool. An earlier release creates the catalog without the second pool, with all features in the first pool. */
 export const MINUTES = "minutes";
 export const POOLS = [POOL, MINUTES] as const;
 export type PoolKey = (typeof POOLS)[number];
 
-/** Free, with a small limit: most customers reach it soon. */
+/** Costs nothing, but has a small limit that most customers soon reach. */
 export const LIMITED_FEATURE = "reports.export";
 
-/** Each pool has a feature that costs whole credits and one whose price is rounded up. */
+/** Each pool has one feature that costs whole credits, and one feature whose price is rounded up. */
 export const FEATURES = {
   "images.render": { credits: 10, per: 1 },
   "tokens.generate": { credits: 3, per: 1_000 },
@@ -49,7 +49,7 @@ const PREPAID_PLANS = {
   },
 } as const satisfies Record<string, PlanContent>;
 
-/** Plans with overage. Customers on `metered` use it up, and get some of it back when charges are reversed. */
+/** Plans with overage. Customers on `metered` use all of their overage, and get a part back when charges are reversed. */
 export const OVERAGE_PLANS = {
   metered: {
     allowance: { credits: 100, period: "month", overage: 600 },

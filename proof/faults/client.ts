@@ -19,7 +19,7 @@ export type Target = {
 };
 
 const REMEMBERED_MAX = 500;
-/** How long a client avoids a process that refused a connection, if another one is available. */
+/** How long a client avoids a process that refused a connection, if another process is available. */
 const AVOID_MS = 100;
 const TIMEOUT_MS = 5_000;
 
@@ -44,7 +44,7 @@ export class Client {
     return this.#history.record(this.#call(request));
   }
 
-  /** Sends events in one request. Each is recorded as a call of its own, with its own result. */
+  /** Sends events in one request. Each event is recorded as a separate call with its own result. */
   sendBatch(events: readonly KeyedEvent[]): Promise<Call[]> {
     for (const event of events) this.#remembered[this.#sent++ % REMEMBERED_MAX] = event;
     const body = `{"events":[${events.map(toBody).join(",")}]}`;
@@ -57,7 +57,7 @@ export class Client {
     return Promise.all(calls.map((call) => this.#history.record(call)));
   }
 
-  /** A request that is safe to repeat and that this client sent earlier, possibly before a crash. */
+  /** Picks a request that is safe to repeat and that this client sent earlier, possibly before a crash. */
   findEarlier(): RepeatableRequest | null {
     return pickFrom(this.#remembered);
   }
@@ -93,7 +93,7 @@ export class Client {
   }
 }
 
-/** Sends a request once and returns what its caller can know about it. Never rejects. */
+/** Sends a request once and returns the outcome that its caller can observe. Never rejects. */
 function post(
   { port, secret, path, timeoutMs }: { port: number; secret: string; path: string; timeoutMs: number },
   agent: Agent,
@@ -123,7 +123,7 @@ function post(
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", lose);
         response.on("end", () => settle(toOutcome(response, Buffer.concat(chunks).toString())));
-        // Has no effect after "end", because the promise is settled.
+        // Has no effect after "end", because the promise is already settled.
         response.on("close", () => lose(new Error("closed")));
       },
     );

@@ -58,7 +58,7 @@ export type ReverseRequest = Sent & {
         readonly quantity: number /** Null if it is not named. */;
         readonly feature: string | null;
       }
-    /** Everything that is left of a request's charges. It needs no key, because it happens once, so all of them share a marker. */
+    /** Reverses everything that is left of a request's charges. This succeeds only once, so it needs no key. All calls share a marker. */
     | { readonly key: null; readonly quantity: null }
   );
 
@@ -77,7 +77,7 @@ export function hasItems(request: DecidedRequest): boolean {
   return "items" in request;
 }
 
-/** The requested features, in both forms. */
+/** The requested features, for both forms of a request. */
 export function itemsOf(request: DecidedRequest): readonly Item[] {
   if ("items" in request) return request.items;
   const { feature, quantity } = request;
@@ -89,7 +89,7 @@ export type ClientRequest = EventRequest | DecidedRequest | HoldChangeRequest | 
 export type CallOutcome =
   /** A complete 200 response. */
   | { readonly kind: "ok"; readonly body: string; readonly isReplay: boolean }
-  /** A 4xx. `conflict` is that field of the problem, if present. */
+  /** A 4xx. `conflict` is the problem's `conflict` field, or null. */
   | {
       readonly kind: "fail";
       readonly status: number;
@@ -114,12 +114,12 @@ export type Call = {
 /** Errors after which the request must not have been executed. The checker verifies this in the database. */
 const NOT_EXECUTED = new Set(["overloaded", "unavailable", "internal_error", "ECONNREFUSED"]);
 
-/** Whether it is unknown if this attempt was executed. */
+/** Whether this attempt has an unknown outcome. */
 export function isUnknown({ outcome }: Call): boolean {
   return outcome.kind === "info" && !NOT_EXECUTED.has(outcome.reason);
 }
 
-/** The idempotency key that the request uses. A check uses none, even if it sends one. A whole charge is a key itself. */
+/** The idempotency key that the request uses. A check uses no key, even if it sends one. For a whole reversal, the charge is the key. */
 export function claimedKey(request: ClientRequest): string | null {
   if (request.endpoint === "reverse") return request.key ?? `reverse ${request.consumeId}`;
   return request.endpoint === "check" ? null : request.key;
@@ -139,25 +139,25 @@ export type ManageRequest =
   | {
       readonly operation: "addCredits";
       readonly customerId: string;
-      /** Absent in requests of an earlier release's operator, which only knows the first pool. */
+      /** Absent in requests of an earlier release's operator, which supports only the first pool. */
       readonly pool?: PoolKey;
       readonly kind: "purchase" | "manual" | "promotion";
       readonly credits: number;
       readonly expiresAtMs: number | null;
-      /** Makes the operation idempotent. Every top-up in a run has one. */
+      /** Makes the operation idempotent. Every top-up in a run has a reference. */
       readonly reference: string;
     }
   | {
       readonly operation: "assignPlan";
       readonly customerId: string;
       readonly plan: PlanKey;
-      /** Null for now. */
+      /** Null starts the plan now. */
       readonly startsAtMs: number | null;
     }
   | {
       readonly operation: "reverseConsume";
       readonly consumeId: string;
-      /** The index of one charge of a request with items. Null or absent for the whole request. An earlier release's operator omits it. */
+      /** The index of one charge of a request with items. Null or absent for the whole request. An earlier release's operator omits the index. */
       readonly item?: number | null;
       /** Null reverses everything that is not reversed yet. */
       readonly quantity: number | null;
@@ -178,7 +178,7 @@ type Reversed = {
 export type ManageOutcome =
   | { readonly kind: "done"; readonly isUnchanged?: boolean }
   | ({ readonly kind: "reversed" } & Reversed)
-  /** Certainly not executed. */
+  /** The operation was certainly not executed. */
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "unknown"; readonly reason: string };
 

@@ -19,7 +19,7 @@ export type Outage = {
 const SERVICE_LIFE_MS = { min: 20, max: 800 };
 const POSTGRES_LIFE_MS = { min: 100, max: 1_500 };
 const DOWN_MS = { min: 50, max: 2_500 };
-/** One outage in this many is as short as possible, so that some end before the service stops waiting. */
+/** One of this many outages is as short as possible, so that some outages end before the service stops waiting. */
 const SHORT_EVERY = 3;
 const BACK_WITHIN_MS = 20_000;
 
@@ -36,7 +36,7 @@ export async function killService(
   while (restarts.length < count) {
     await pause(integerBetween(SERVICE_LIFE_MS.min, SERVICE_LIFE_MS.max));
     const service = services[restarts.length % services.length];
-    // Not restarted if it ended by itself, because that would hide the crash.
+    // A process that crashed by itself is not restarted, because that would hide the crash.
     if (service === undefined || !services.every(({ isAlive }) => isAlive)) break;
     const killedAtMs = performance.now();
     await service.kill();

@@ -11,7 +11,7 @@ type KnownCharge = {
   readonly items: readonly Item[];
 };
 
-/** Few enough that most charges are reversed several times, until nothing is left. */
+/** Maximum number of charges to remember. Small, so that clients reverse most charges several times until nothing is left. */
 const KNOWN_MAX = 150;
 
 /** The latest charges of a run, shared by its clients. */
@@ -28,7 +28,7 @@ export class KnownCharges {
     if (items.some(({ overageCredits }) => overageCredits > 0)) keep(this.#withOverage, known);
   }
 
-  /** Picks a charge, in half of all cases one with overage. Null if there is none. */
+  /** Picks a charge, half of the time a charge with overage. Null if there is none. */
   pick(): KnownCharge | null {
     return pickFrom(integerBetween(0, 2) === 0 ? this.#withOverage : this.#all);
   }
@@ -41,7 +41,7 @@ function keep(latest: KnownCharge[], known: KnownCharge): void {
 
 type Turn = { readonly client: Client; readonly other: Client; readonly traffic: Traffic };
 
-/** One turn with a charge: reverses it, or a part of it. Sometimes two clients do so at once, with the same request or another one. */
+/** Reverses a charge or a part of it. Sometimes two clients do this concurrently, with the same request or different requests. */
 export async function reverseCharge(charge: KnownCharge, turn: Turn): Promise<readonly Call[]> {
   const { client, other, traffic } = turn;
   const request = makeReversal(charge);
@@ -57,7 +57,7 @@ export async function reverseCharge(charge: KnownCharge, turn: Turn): Promise<re
   return [call, await client.send({ ...rival, marker: nextMarker() })];
 }
 
-/** Reverses the whole charge in a third of all cases, otherwise a part of it. */
+/** Reverses the whole charge a third of the time, otherwise a part. */
 function makeReversal({ consumeId, customerId, items }: KnownCharge): ReverseRequest {
   const charge = { endpoint: "reverse", consumeId, customerId } as const;
   const item = pickFrom(items);

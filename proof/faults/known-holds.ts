@@ -4,7 +4,7 @@ import type { Client } from "./client.ts";
 import { type Call, type HoldChangeRequest, type Item, itemsOf } from "./history.ts";
 import { nextMarker, SHORT_HOLD_SECONDS } from "./requests.ts";
 
-/** A hold that was acknowledged, and that no known request has ended. */
+/** An acknowledged hold that no acknowledged request has ended. */
 export type KnownHold = {
   readonly holdId: string;
   readonly customerId: string;
@@ -14,9 +14,9 @@ export type KnownHold = {
 
 /** Clients change holds only while more than this many are open, so that most holds are open during a kill. */
 const OPEN_MIN = 40;
-/** One short hold in this many is abandoned, as by a caller that crashed. */
+/** On average, one of this many short holds is abandoned, as if its caller had crashed. */
 const ABANDONED_ONE_IN = 8;
-/** An abandoned hold is changed again no sooner than this after its end. */
+/** An abandoned hold is changed again at the earliest this long after its end. */
 const LATE_MS = 500;
 const EXTENDED_BY_MS = 30_000;
 
@@ -41,12 +41,12 @@ export class KnownHolds {
     (isAbandoned ? this.#abandoned : this.#open).push(hold);
   }
 
-  /** A hold to change, which others no longer get. Null if there are not enough. */
+  /** Takes a hold to change, so that no other client gets it. Null if too few holds are open. */
   take(): KnownHold | null {
     const [oldest] = this.#abandoned;
     if (oldest !== undefined && oldest.expiresAtMs + LATE_MS < Date.now()) {
       this.#abandoned.shift();
-      // The other half is not named by any request again.
+      // No request uses the other half again.
       if (integerBetween(0, 2) === 0) return oldest;
     }
     if (this.#open.length <= OPEN_MIN) return null;
@@ -58,7 +58,7 @@ export class KnownHolds {
     this.#open.push(hold);
   }
 
-  /** After the load: half of the holds that have ended by themselves. */
+  /** Called after the load. Takes half of the holds that have expired. */
   takeEnded(): KnownHold[] {
     const ended = [...this.#open, ...this.#abandoned].filter(({ expiresAtMs }) => expiresAtMs < Date.now());
     return ended.filter((_, index) => index % 2 === 0);
@@ -67,7 +67,7 @@ export class KnownHolds {
 
 type Turn = { readonly client: Client; readonly other: Client; readonly holds: KnownHolds };
 
-/** One turn with a hold: settles, releases or extends it. Sometimes two clients do so at once, with the same request or another one. */
+/** Settles, releases or extends a hold. Sometimes two clients do this concurrently, with the same request or different requests. */
 export async function changeHold(hold: KnownHold, { client, other, holds }: Turn): Promise<readonly Call[]> {
   const chance = integerBetween(0, 100);
   if (chance < 20 && hold.items.length === 1) {
@@ -98,12 +98,12 @@ function makeSettlement(hold: KnownHold): HoldChangeRequest {
   const [item] = hold.items;
   if (hold.items.length === 1 && item !== undefined)
     return { ...settle, used: chance < 30 ? 0 : pickUsed(item) };
-  // A feature that is not named was not used.
+  // A feature that is left out was not used.
   const named = hold.items.filter((_, index) => index === 0 || integerBetween(0, 4) > 0);
   return { ...settle, used: named.map((each) => ({ ...each, quantity: pickUsed(each) })) };
 }
 
-/** A quantity from 0 to twice the held one. */
+/** Picks a quantity from 0 to twice the held quantity. */
 function pickUsed({ quantity }: Item): number {
   return integerBetween(0, 2 * quantity + 1);
 }

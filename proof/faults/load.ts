@@ -23,24 +23,24 @@ import {
 const CLIENTS = 16;
 /** The pauses of a client. */
 export type Pace = {
-  /** Between turns. */
+  /** The longest pause between two turns. */
   readonly thinkMsMax: number;
-  /** After a call that failed. Without it, most of the history would be rejections, which are cheap to send. */
+  /** The pause after a failed call. Without it, rejections would make up most of the history, because they return quickly. */
   readonly backOffMs: { readonly min: number; readonly max: number };
 };
 
-/** Enough load for batches to form, and little enough to leave the services processor time. */
+/** Enough load for batches to form, but not so much that the services run out of CPU time. */
 const FAST: Pace = { thinkMsMax: 6, backOffMs: { min: 10, max: 50 } };
 
 const RETRY_CLIENTS = 8;
 const RETRY_TIME_MAX_MS = 120_000;
 const RETRY_PAUSE_MS = 100;
-/** After this, all short holds have ended that were not extended. */
+/** After this time, all short holds that were not extended have expired. */
 const HOLDS_END_MS = SHORT_HOLD_SECONDS * 1_000 + 200;
 
 /** Sixteen clients, each in its own loop until `stop`. */
 export class Load {
-  /** May change during the run: the clients' next requests follow it. */
+  /** Can change during the run, and then applies to the next requests. */
   traffic: Traffic;
   readonly holds = new KnownHolds();
   readonly #charges = new KnownCharges();
@@ -116,7 +116,7 @@ const atOnce = (weight: number, follow: Follow): Scenario => ({
   },
 });
 
-/** Two in three requests with a key take credits, the others are events. Batches add events. */
+/** Two thirds of the requests with a key use credits, the others are events. Batches add more events. */
 const SCENARIOS: readonly Scenario[] = [
   one(9, () => makeEvent()),
   one(45, ({ traffic }) => makeKeyed(traffic)),
@@ -124,10 +124,10 @@ const SCENARIOS: readonly Scenario[] = [
   atOnce(8, same),
   // A late retry: the process or server that gave the first response may have died since.
   one(9, ({ client, traffic }) => client.findEarlier() ?? makeKeyed(traffic)),
-  // Another payload under the same key, one after the other and concurrently.
+  // The same key with another payload, sequentially and concurrently.
   inTurn(4, makeRival),
   atOnce(3, makeRival),
-  // The same key on the other endpoint, one after the other and concurrently.
+  // The same key on another endpoint, sequentially and concurrently.
   inTurn(3, makeCounterpart),
   atOnce(2, makeCounterpart),
   one(3, ({ traffic }) => makeCheck(makeConsume(traffic))),
@@ -140,7 +140,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   one(1, ({ traffic }) => makeInvalid(traffic)),
-  // A batch of events, in half of all cases through two clients at once.
+  // A batch of events, half of the time through two clients concurrently.
   {
     weight: 2,
     async play({ client, other, traffic }) {
@@ -180,8 +180,8 @@ function playScenario(turn: Turn): Promise<readonly Call[]> {
 }
 
 /**
- * After the last fault: retries half of the requests without a definite outcome until they have one. The other half is checked from
- * the database alone. `unsettled` counts the retries that failed.
+ * Called after the last fault. Retries half of the requests without a definite outcome until their outcome is definite. For the other half, only
+ * the database is checked. `unsettled` is the number of requests that still have no definite outcome.
  */
 export async function retryUnknown(
   target: Target,
@@ -191,7 +191,7 @@ export async function retryUnknown(
   return { retried: retries.length, unsettled: await settleAll(target, history, retries) };
 }
 
-/** Sends acknowledged requests again, chosen at random. The checker compares the responses. Returns the number of those that failed. */
+/** Repeats random acknowledged requests. The checker compares the responses. Returns the number of requests that failed. */
 export function replaySome(target: Target, history: History, count: number): Promise<number> {
   const acknowledged = history.calls.flatMap(({ request, outcome }) =>
     outcome.kind === "ok" && "key" in request && request.key !== null && isRepeatable(request)
@@ -203,8 +203,8 @@ export function replaySome(target: Target, history: History, count: number): Pro
 }
 
 /**
- * Waits until short holds have ended by themselves. Then half of them are settled or released late, and every customer with holds gets
- * a decision, which must free or charge the others. Returns the number of requests that failed.
+ * Waits until short holds have expired. Then settles or releases half of them late. Every customer with holds also gets a decision,
+ * which must release or charge the other holds. Returns the number of requests that failed.
  */
 export async function endHolds(target: Target, history: History, { holds, traffic }: Load): Promise<number> {
   await pause(HOLDS_END_MS);
@@ -213,7 +213,7 @@ export async function endHolds(target: Target, history: History, { holds, traffi
   return late + (await settleAll(target, history, decisions));
 }
 
-/** Sends each request until it has a definite outcome. Returns the number of those that never had one. */
+/** Sends each request until it has a definite outcome. Returns the number of requests without one. */
 async function settleAll(
   target: Target,
   history: History,
@@ -242,7 +242,7 @@ async function isSettled(client: Client, request: RepeatableRequest, giveUpAtMs:
   return false;
 }
 
-/** Each request once, even if several of its calls failed. */
+/** Lists each request once, even if several of its calls failed. */
 function listIndefinite(calls: readonly Call[]): RepeatableRequest[] {
   const byMarker = new Map<string, RepeatableRequest>();
   for (const { request, outcome } of calls) {

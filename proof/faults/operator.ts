@@ -14,9 +14,9 @@ import type { History, ManageCall, ManageOutcome, ManageRequest } from "./histor
 import { CUSTOMERS, pickBuyer } from "./requests.ts";
 
 const THINK_MS = { min: 20, max: 300 };
-/** One in this many requests is repeated, as billing webhooks are. */
+/** On average, one of this many requests is repeated, as billing webhooks are. */
 const REPEATED_ONE_IN = 4;
-/** How many calls to try when looking for a charge to reverse, usually among the recent ones. */
+/** How many calls to try when picking a charge to reverse. Mostly recent calls are tried. */
 const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
@@ -84,14 +84,14 @@ export class Operator {
   }
 }
 
-/** Executes an operation once and returns what its caller can know about it. Never rejects. */
+/** Executes an operation once and returns the outcome that its caller can observe. Never rejects. */
 async function execute(cell: Pool, context: Context, request: ManageRequest): Promise<ManageCall> {
   const startMs = performance.now();
   const outcome = await perform(cell, context, request).catch(toOutcome);
   return { request, startMs, endMs: performance.now(), outcome };
 }
 
-/** Without a connection nothing was executed. Any other error may have occurred after the commit. */
+/** If no connection was opened, nothing was executed. Any other error may have occurred after the commit. */
 function toOutcome(error: unknown): ManageOutcome {
   const isRefused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
   return { kind: isRefused ? "refused" : "unknown", reason: String(error) };
@@ -128,7 +128,7 @@ async function perform(cell: Pool, context: Context, request: ManageRequest): Pr
   }
 }
 
-/** Mostly top-ups and reversals, sometimes another plan, in half of these cases at a later time. */
+/** Mostly top-ups and reversals, sometimes another plan. Half of the plans start later. */
 function makeManageRequest(history: History): ManageRequest {
   const chance = integerBetween(0, 100);
   if (chance < 40) return makeTopUp();
@@ -143,7 +143,7 @@ function makeManageRequest(history: History): ManageRequest {
 /** A third of all top-ups expire during the run. */
 function makeTopUp(): ManageRequest {
   const pool = pickFrom(POOLS) ?? POOL;
-  // Unique in the database, to which an earlier release's operator may have added credits too.
+  // Unique in the database, where an earlier release's operator may also have added credits.
   const reference = `payment ${randomUUID()}`;
   const top = { operation: "addCredits", customerId: pickBuyer(), pool, reference } as const;
   const credits = integerBetween(20, 400);
@@ -155,7 +155,10 @@ function makeTopUp(): ManageRequest {
   return { ...top, kind: "promotion", credits, expiresAtMs };
 }
 
-/** Reverses an acknowledged charge, in half of all cases completely; with items, all charges or one. Null if none was found. */
+/**
+ * Reverses an acknowledged charge, half of the time completely. For a request with items, reverses one charge or all charges. Null if no
+ * charge was found.
+ */
 function makeReversal({ calls }: History): ManageRequest | null {
   const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

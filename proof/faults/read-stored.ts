@@ -5,12 +5,12 @@ import type { Stored } from "./check/stored.ts";
 const QUIET_WITHIN_MS = 15_000;
 
 /**
- * Reads all rows that a run left, once no other session is connected. Throws if they cannot all be read. With an environment,
- * rows of others are ignored.
+ * Reads all rows that a run left, once no other session is connected. Throws if they cannot all be read. If an
+ * environment is given, reads only its rows.
  */
 export async function readStored(url: string, environmentId: number | null = null): Promise<Stored> {
   const client = new pg.Client(url);
-  // 64-bit integers arrive as text. Those that a number cannot represent must not be rounded.
+  // 64-bit integers arrive as text. They must not be rounded if a JavaScript number cannot represent them.
   client.setTypeParser(pg.types.builtins.INT8, toSafeInteger);
   client.on("error", () => {});
   await client.connect();
@@ -19,7 +19,7 @@ export async function readStored(url: string, environmentId: number | null = nul
     await client.query("begin isolation level repeatable read read only");
     const { rows: environments } = await client.query(ENVIRONMENTS);
     if (environmentId === null && environments.length !== 1)
-      throw new Error("the rows are not all of one environment");
+      throw new Error("the rows belong to more than one environment");
     const read = async <Row>({ columns, table, join = "", order = "" }: Table<Row>): Promise<Row[]> => {
       const list = Object.entries<string>(columns).map(([column, value]) => `${value} as "${column}"`);
       const alias = table.split(" ").at(-1);
@@ -59,7 +59,7 @@ function toSafeInteger(text: string): number {
   return value;
 }
 
-/** The backend of a killed process may still be committing. Its rows must not appear after they were read. */
+/** The backend of a killed process may still be committing. This must end before the rows are read. */
 async function awaitNoSessions(client: pg.Client): Promise<void> {
   const giveUpAtMs = performance.now() + QUIET_WITHIN_MS;
   for (;;) {
@@ -74,7 +74,7 @@ async function awaitNoSessions(client: pg.Client): Promise<void> {
   }
 }
 
-/** One table: its alias is used in the expressions of the columns. A join must keep every row once. */
+/** One table. Its alias is used in the column expressions. A join must return every row exactly once. */
 type Table<Row> = {
   readonly table: string;
   readonly join?: string;
@@ -161,8 +161,8 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       overage: "coalesce(l.overage, 0)",
       overageParts: "coalesce(l.overage_parts, '')",
       keyHash: "l.key_hash::text",
-      // The first charge of a request has its metadata. If a charge has a member, it is the marker, except for the charges of a hold.
-      // A client's reversal has its marker as a note.
+      // The first charge of a request has its metadata. If a charge has a member, the member is the marker, except for charges of a hold.
+      // A client's reversal has the marker as its note.
       marker: `(
         select case when l.kind = 5 then f.metadata ->> 'note' when l.kind = 2 and l.hold_number is null and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
         from cell.ledger as f

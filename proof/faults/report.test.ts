@@ -9,7 +9,7 @@ function judge(run: Run) {
   return judgeRun({ calls, manageCalls, stored, ...nothing });
 }
 
-test("the report doubts a run that has too few overage charges and reversals", () => {
+test("a run with too few overage charges and reversals has doubts", () => {
   expect(judge(validRun()).doubts).toEqual([
     expect.stringMatching(/^there are only \d+ charges with overage, /),
     expect.stringMatching(/^there are only \d+ charges of holds with overage, /),

@@ -13,7 +13,7 @@ import type { Outage, Restart } from "./inject.ts";
 export type Evidence = {
   readonly calls: readonly Call[];
   readonly manageCalls: readonly ManageCall[];
-  /** When the run finished an upgrade, if it did. */
+  /** When the upgrade was finished, in a run with an upgrade. */
   readonly finished?: Span;
   readonly stored: Stored | null;
   /** The output of `purser verify`, if it found a wallet that differs from its ledger. */
@@ -37,7 +37,7 @@ export type FaultsReport = Evidence & {
 
 export const EXIT_CODE = { pass: 0, fail: 1, unknown: 2 } as const satisfies Record<Verdict, number>;
 
-/** Printed for each invariant. A single bug often shows in thousands of calls. */
+/** Violations to print for each invariant. A single bug can cause thousands. */
 const SHOWN_MAX = 5;
 
 export function judgeRun(evidence: Evidence): FaultsReport {
@@ -46,7 +46,7 @@ export function judgeRun(evidence: Evidence): FaultsReport {
   const outageTimes = checkOutages(calls, evidence.outages);
   const { violations: slowRestarts, restartMs } = checkRestarts(calls, evidence.restarts);
   const violations: Violation[] = [
-    // First, because a crash explains most of the other violations.
+    // A crash comes first, because it explains most of the other violations.
     ...(death === null ? [] : [{ invariant: "I8", text: `a service ended by itself: ${death}` } as const]),
     ...(mismatch === null ? [] : [{ invariant: "I4", text: `purser verify: ${mismatch}` } as const]),
     ...history.violations,
@@ -80,7 +80,7 @@ function listScarce(evidence: Evidence): string[] {
     .map(([name, count]) => `there are only ${count} ${name}, so too little about them is proven`);
 }
 
-/** Charges and reversals are entries, of which a request with items has several. */
+/** Counts charges and reversals by ledger entry. A request with items has several entries. */
 function countOverage({ calls, stored }: Evidence) {
   const beyond = (stored?.ledger ?? []).filter(({ overage }) => overage > 0);
   const charges = beyond.filter(({ kind }) => kind === "consume");
@@ -103,7 +103,7 @@ export function describeReport(report: FaultsReport): string {
     "",
     `services killed     ${restarts.length} times; first 200 after a start: ${spread(report.restartMs)}`,
     `PostgreSQL killed   ${outages.length} times; first 200 after it accepts connections: ${spread(outageTimes.recoveryMs)}`,
-    `while it was down   slowest reply ${ms(outageTimes.replyMsMax)}; last rejection ${ms(outageTimes.lastRefusalMsMax)} after it accepts connections`,
+    `during outages      slowest reply ${ms(outageTimes.replyMsMax)}; last rejection ${ms(outageTimes.lastRefusalMsMax)} after it accepts connections`,
     `calls               ${calls.length}: ${countByOutcome(report).join(", ")}`,
     `retried             ${report.retried} requests without a definite outcome`,
     `managed             ${countManaged(report).join(", ")}`,
@@ -175,14 +175,16 @@ function countRejected({ calls }: FaultsReport): number {
     .length;
 }
 
-/** Rule of three: no failure in n trials means a failure rate below 3/n at 95%. Useful from n = 4. */
+/** Rule of three: with no failure in n trials, the failure rate is below 3/n with 95% confidence. Useful from n = 4. */
 function describeBound({ restarts, outages }: FaultsReport): string {
   const rate = (trials: number): string => `${((3 / trials) * 100).toFixed(1)} %`;
   const bounds = [
     ...(restarts.length > 3 ? [`${rate(restarts.length)} of service kills`] : []),
     ...(outages.length > 3 ? [`${rate(outages.length)} of PostgreSQL kills`] : []),
   ];
-  return bounds.length === 0 ? "" : ` (at 95%, fewer than ${bounds.join(" and ")} do harm)`;
+  return bounds.length === 0
+    ? ""
+    : ` (with 95% confidence, fewer than ${bounds.join(" and ")} cause a violation)`;
 }
 
 function listViolations({ violations }: FaultsReport): string[] {

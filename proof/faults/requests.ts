@@ -21,25 +21,25 @@ import {
 const HOT = "customer_hot";
 const HOT_ONE_IN = 5;
 const RICH = 30;
-/** Few enough that each of them runs out of credits several times in a run. */
+/** A small number, so that each of these customers runs out of credits several times in a run. */
 const DRY = 10;
-/** On plans with overage, which they use soon, because most of them buy nothing. */
+/** Customers on plans with overage. They use it soon, because most of them buy no credits. */
 const OVERAGE = 12;
-/** One hold in this many is for one of them, because a settlement uses overage only after all credits. */
+/** On average, one of this many holds is for a customer with overage, because a settlement uses overage only after all credits. */
 const OVERAGE_HOLD_ONE_IN = 3;
-/** One request in this many is for a new customer, so that some crashes happen while rows are created. */
+/** On average, one of this many requests is for a new customer, so that some crashes happen while rows are created. */
 const NEW_ONE_IN = 50;
 
-/** One consume request in this many has items and a member, if the service accepts them. */
+/** On average, one of this many consume requests has items and a member, if the service accepts them. */
 const ITEMS_ONE_IN = 4;
 const ITEMS_MAX = 4;
-/** One list of items in this many has a single item. Its charge is stored like that of a request without items. */
+/** On average, one of this many item lists has a single item. Its charge is stored as for a request without items. */
 const SINGLE_ITEM_ONE_IN = 10;
-/** One list of items in this many may contain the limited feature. More would deny most of them. */
+/** On average, one of this many item lists may contain the limited feature. A higher share would cause too many denials. */
 const LIMITED_ONE_IN = 4;
 
 const EVENTS = ["tokens.generated", "images.rendered", "seconds.transcribed"];
-/** Exclusive. Tokens are priced per thousand, so most quantities leave a fraction to round up. */
+/** Exclusive maximum. Tokens are priced per thousand, so most prices must be rounded up. */
 const QUANTITY_MAX = {
   "images.render": 4,
   "tokens.generate": 5_000,
@@ -48,20 +48,20 @@ const QUANTITY_MAX = {
   "audio.transcribe": 600,
 } as const;
 const FEATURE_KEYS = Object.keys(FEATURES).filter(isFeatureKey);
-/** One request for features in this many opens a hold instead of charging them, if the service accepts holds. */
+/** On average, one of this many requests for features opens a hold instead of charging, if the service accepts holds. */
 const HOLD_ONE_IN = 6;
-/** The shortest time, so that a run sees holds end by themselves. One in four lasts longer than most runs. */
+/** The shortest allowed duration, so that holds expire during a run. One hold in four lasts longer than most runs. */
 export const SHORT_HOLD_SECONDS = 60;
 const LONG_HOLD_SECONDS = 900;
 const LONG_ONE_IN = 4;
 
 /** Percentage of keyed requests that are events. Including events without a key, a third of all requests are events. */
 const EVENT_PERCENT = 28;
-/** Exclusive. The batch lanes commit up to 300 events at a time; smaller batches keep the history short. */
+/** Exclusive maximum. The service commits up to 300 events of a batch together, but smaller batches keep the history short. */
 const BATCH_EVENTS_MAX = 12;
 const TOO_OLD = "2020-01-01T00:00:00Z";
 
-/** All have a small allowance. The hot and the rich customers also have more credits of both pools than a run can spend. */
+/** All customers have a small allowance. The hot and rich customers also have more credits in both pools than a run can spend. */
 export const CUSTOMERS: readonly {
   readonly customerId: string;
   readonly plan: PlanKey;
@@ -91,11 +91,11 @@ function pickConsumer(): string {
 
 function pickCustomer(): string {
   if (integerBetween(0, NEW_ONE_IN) === 0) return `customer_new_${made}`;
-  // The first one is the hot customer.
+  // The first customer is the hot customer.
   return CUSTOMERS[integerBetween(1, CUSTOMERS.length)]?.customerId ?? HOT;
 }
 
-/** The customer of a top-up: in half of all cases one who runs out of credits. */
+/** Picks the customer for a top-up: half of the time a customer who runs out of credits. */
 export function pickBuyer(): string {
   if (integerBetween(0, 2) === 0) return `customer_dry_${integerBetween(0, DRY)}`;
   return CUSTOMERS[integerBetween(0, CUSTOMERS.length)]?.customerId ?? HOT;
@@ -123,7 +123,7 @@ export type Traffic = {
   readonly hasReversals?: boolean;
 };
 
-/** A request whose marker and key no other request in this run has. */
+/** A request with a marker and a key that no other request in this run has. */
 export function makeKeyed(traffic: Traffic): KeyedRequest {
   return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeTaking(traffic);
 }
@@ -152,7 +152,7 @@ export function makeInvalid(traffic: Traffic): KeyedRequest {
   return { ...valid, items };
 }
 
-/** Another payload under the same key, in half of all cases for the same customer. Only one of the two may be stored. */
+/** The same key with another payload, half of the time for the same customer. Only one of the two may be stored. */
 export function makeRival(request: KeyedRequest, traffic: Traffic): KeyedRequest {
   const other = MAKERS[request.endpoint](traffic);
   const customerId = integerBetween(0, 2) === 0 ? request.customerId : other.customerId;
@@ -173,7 +173,7 @@ export function makeCheck(request: ConsumeRequest): CheckRequest {
   return { ...request, endpoint: "check", marker: nextMarker() };
 }
 
-/** A request that takes credits: it charges them, or sets them aside. */
+/** A request that charges or holds credits. */
 function makeTaking(traffic: Traffic): ConsumeRequest | HoldRequest {
   return traffic.hasHolds && integerBetween(0, HOLD_ONE_IN) === 0 ? makeHold(traffic) : makeConsume(traffic);
 }
@@ -218,7 +218,7 @@ function makeKeyedEvent(): KeyedEvent {
   return { ...event, key: `key-${made}` };
 }
 
-/** New events, one of them twice, another payload under the key of a third, an invalid one, and one that was sent before. */
+/** New events, one of them twice, plus a reused key with another payload, an invalid event, and an event that was sent before. */
 export function makeBatch(earlier: RepeatableRequest | null): KeyedEvent[] {
   const events = Array.from({ length: integerBetween(2, BATCH_EVENTS_MAX) }, makeKeyedEvent);
   const [first, second = makeKeyedEvent()] = events;
@@ -231,7 +231,7 @@ export function makeBatch(earlier: RepeatableRequest | null): KeyedEvent[] {
   ];
 }
 
-/** All but checks, and events without a key. */
+/** All requests except checks and events without a key. */
 export function isRepeatable(request: ClientRequest): request is RepeatableRequest {
   return claimedKey(request) !== null || isHoldChange(request);
 }

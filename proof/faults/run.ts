@@ -14,7 +14,7 @@ import { Operator } from "./operator.ts";
 import { readStored } from "./read-stored.ts";
 import { type FaultsReport, judgeRun } from "./report.ts";
 
-/** Two, so that independent processes contend for the same rows. */
+/** Two services, so that independent processes contend for the same rows. */
 const SERVICES = ["a", "b"];
 const FIRST_ANSWER_WITHIN_MS = 30_000;
 const SERVICE_ROLE = "purser_service";
@@ -41,7 +41,7 @@ export async function prepareDatabase(urlOf: (database: string, role?: string) =
   return { ownerUrl, serviceUrl: urlOf("purser", SERVICE_ROLE), project, secret };
 }
 
-/** Two services under the load of clients and of an operator. */
+/** Two services under load from clients and an operator. */
 export type Running = {
   readonly ownerUrl: string;
   readonly services: readonly Service[];
@@ -72,7 +72,7 @@ export async function startRun(
   const services = await Promise.all(
     SERVICES.map((name) => Service.prepare(serviceUrl, stack, { name, logLevel: "error" })),
   );
-  // The services' responses show when they are ready.
+  // `areUp` below waits until the services respond.
   for (const service of services) service.launch().catch(() => {});
   const target = { services, secret, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const traffic = { hasItems: true, hasHolds: true, hasReversals: true };

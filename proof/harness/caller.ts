@@ -10,14 +10,14 @@ export type Reply = {
 };
 
 export type Sent = {
-  /** A string is sent unchanged, anything else as JSON. */
+  /** A string is sent unchanged. Any other value is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** An API key, management token or session. Null sends no credential. */
   readonly secret?: string | null;
 };
 
-/** Returns the reply, whatever its status. */
+/** Returns the response with any status. */
 export async function send(
   url: string,
   method: string,
@@ -44,7 +44,7 @@ export type Consumed = {
   readonly consumeId: string;
 };
 
-/** The product's backend and its operators, calling one process of the service. */
+/** Calls one process of the service, as a product's backend or an operator. */
 export class Caller {
   readonly #url: string;
   readonly #project: Pick<Project, "apiKey" | "token" | "here">;
@@ -54,7 +54,7 @@ export class Caller {
     this.#project = project;
   }
 
-  /** Returns the response, whatever its status. A path without a leading slash is relative to the project's live environment. */
+  /** Returns the response with any status. A path without a leading slash is relative to the project's live environment. */
   send(method: string, path: string, sent: Sent = {}): Promise<Reply> {
     const { here, token, apiKey } = this.#project;
     const whole = path.startsWith("/") ? path : `${here}/${path}`;
@@ -72,7 +72,7 @@ export class Caller {
     return reply;
   }
 
-  /** Throws unless the status is 2xx and the body JSON. */
+  /** Throws unless the status is 2xx and the body is JSON. */
   async get<Answer>(path: string): Promise<Answer> {
     return JSON.parse((await this.call("GET", path)).text);
   }

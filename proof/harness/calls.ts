@@ -5,9 +5,9 @@ export const FEATURE = "image.render";
 export type Call = {
   readonly path: string;
   readonly body: string;
-  /** A string in every successful response. Null if counting the rows afterward also proves success. */
+  /** A string in every successful response. Null if success is proven by counting rows afterward. */
   readonly proof: string | null;
-  /** For a batch: how many events each request has. `body` is one of them. */
+  /** For a batch: the number of events in each request. `body` is one event. */
   readonly events?: number;
 };
 
@@ -28,7 +28,7 @@ export const CALLS: Readonly<Record<CallName, Call>> = {
     body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
     proof: '"allowed":true',
   },
-  /** Half of the calls: each hold is then settled. */
+  /** Half of the calls open a hold, and the other half settle these holds. */
   holds: {
     path: "/v1/holds",
     body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1,"idempotencyKey":"%s"}`,
@@ -38,5 +38,5 @@ export const CALLS: Readonly<Record<CallName, Call>> = {
   batch: { path: "/v1/events/batch", body: EVENT, proof: null, events: BATCH_EVENTS },
 };
 
-/** Accepts denials as well. */
+/** Counts denials as successes too. */
 export const ANY_CHECK: Call = { ...CALLS.check, proof: '"allowed":' };

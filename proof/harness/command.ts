@@ -23,7 +23,7 @@ type Values<Declared extends Options> = {
 };
 
 export type Proof<Declared extends Options> = {
-  /** `npm run abuse` */
+  /** The command that starts the proof, such as `npm run abuse`. */
   readonly command: string;
   readonly about: string;
   readonly options: Declared;
@@ -34,14 +34,14 @@ export type Proof<Declared extends Options> = {
 export type Run<Declared extends Options> = {
   readonly options: Values<Declared>;
   readonly positionals: readonly string[];
-  /** Stops everything that was started, in reverse order, however the run ends. */
+  /** Stops everything that was started, in reverse order, even if the run fails. */
   readonly stack: AsyncDisposableStack;
 };
 
 export type Result = {
-  /** Printed. Any fault fails the proof. */
+  /** Faults to print. Any fault fails the proof. */
   readonly faults?: readonly string[];
-  /** The last line with `--json`. */
+  /** Figures to print in the last line with `--json`. */
   readonly figures: object;
   /** Default: 0, or 1 with faults. */
   readonly exitCode?: number;
@@ -86,7 +86,7 @@ export async function runProof<const Declared extends Options>(
     console.error(error);
     process.exitCode = exitCodeOnError;
   } finally {
-    // The stack is disposed of next, which must not be interrupted.
+    // The clean-up that follows must not be interrupted.
     isLeaving = true;
   }
 }

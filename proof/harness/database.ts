@@ -67,7 +67,7 @@ export async function awaitStatistics(database: Database, tables: readonly strin
   throw new Error("autovacuum did not analyze the tables within two minutes");
 }
 
-/** Samples the running transactions of the management API. `stop` returns the longest duration seen, in milliseconds. */
+/** Samples the running transactions of the management API. `stop` returns the longest observed duration in milliseconds. */
 export function watchTransactions(database: Database): { stop(): Promise<number> } {
   let msMax = 0;
   const loop = startLoop(async () => {

@@ -5,12 +5,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 0 ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
 }
 
-/** The smallest value that at least this share of all values does not exceed. */
+/** Returns a percentile: the smallest value that is at least as large as this share of all values. */
 export function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 }
 
-/** To two decimals. */
+/** Rounds to two decimals. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
@@ -42,7 +42,7 @@ export function expectEqual(what: string, found: unknown, expected: unknown): vo
 /** A figure and its upper bound, with the format in which both are printed. */
 export type Bound = readonly [what: string, value: number, max: number, format: (value: number) => string];
 
-/** A fault for each figure beyond its bound. */
+/** Returns a fault for each figure that exceeds its bound. */
 export function findExceeded(bounds: readonly Bound[]): string[] {
   return bounds
     .filter(([, value, max]) => !(value <= max))

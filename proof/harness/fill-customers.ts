@@ -30,8 +30,8 @@ export async function fillWithPlan(databaseUrl: string, context: Context, custom
 }
 
 /**
- * Creates customers with nine ledger entries each. The first one uses the service: a plan, two top-ups of which one is
- * merged, consumes, and a reversal. The others are copies.
+ * Creates customers with nine ledger entries each. The first customer gets its entries through the service: a plan, two top-ups that are
+ * merged into one grant, five consume requests and a reversal. The other customers are copies of the first.
  */
 export async function fillCustomers(
   installation: Filled,
@@ -97,10 +97,10 @@ function topUp(
   return addCredits(pool, context, { customerId, ...credits });
 }
 
-/** A customer's other rows. Their numbers are per customer, so they can be copied unchanged. */
+/** Tables to copy for each customer. Their rows are numbered per customer, so they can be copied unchanged. */
 const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
-/** Customers per transaction. Their rows are about as many as the roll-up adds in one step. */
+/** Customers per transaction. The roll-up job can process the rows of about this many customers in one step. */
 const COPIED_AT_ONCE = 2_000;
 
 /** Creates `customer_2` and so on as copies of `customer_1`. */
@@ -158,7 +158,7 @@ async function listCopiedColumns(database: Pick<Database, "query">, table: strin
   return rows.map((row) => String(row["column_name"]));
 }
 
-/** Repeats a customer's last consume until the ledger has this many entries, and updates the wallet. */
+/** Copies a customer's last charge until the ledger has this many entries, and updates the wallet. */
 async function copyLastConsume(
   database: Database,
   { environmentId, customerId, entries }: { environmentId: number; customerId: string; entries: number },

@@ -11,7 +11,7 @@ export type OpenLoopOptions = {
   readonly call: Call;
   readonly customers: number;
   readonly perSecond: number;
-  /** Sent at the same rate, but not measured. */
+  /** Seconds of load before the measurement, at the same rate. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
   readonly connections: number;
@@ -23,7 +23,7 @@ export type OpenLoopResult = {
   readonly errors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Delay caused by the generator itself. Included in the latencies above. */
+  /** Delay caused by the load generator. Included in `p50Ms` and `p99Ms`. */
   readonly lateP99Ms: number;
 };
 
@@ -40,7 +40,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   return JSON.parse(output);
 }
 
-/** Measures a load alone and together with other work, in turns, so that a noisy machine affects both. */
+/** Measures a load alternately alone and together with other work, so that a noisy machine affects both. */
 export async function measureBeside<T>(
   rounds: number,
   measure: () => Promise<T>,
@@ -58,8 +58,8 @@ export async function measureBeside<T>(
 }
 
 /**
- * Starts calls at a fixed rate, even while earlier ones are open, as independent users do. Latency counts from the time at
- * which a call was due, so a pause of the service delays all calls that were due during it.
+ * Starts calls at a fixed rate, even while earlier calls are open, as independent users do. Latency is measured from the time at which
+ * a call was due, so a pause of the service increases the latency of all calls that were due during the pause.
  */
 async function runLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
   const { call, perSecond, warmUpSeconds } = options;
@@ -82,7 +82,7 @@ async function runLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
   const startMs = performance.now() + 100;
   const dueAtMs = (index: number): number => startMs + (index * 1_000) / perSecond;
   const startDue = (): void => {
-    // Uses the connections in turn, because the service closes one that sends nothing for too long.
+    // Rotates through the connections, because the service closes idle connections.
     while (started < due) {
       const connection = idle.shift();
       if (connection === undefined) return;
@@ -134,7 +134,7 @@ function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
 }
 
-/** A keep-alive HTTP connection with one open call at a time. Node's own client would use too much processor time. */
+/** A keep-alive HTTP connection with one open call at a time. Node's own client would use too much CPU time. */
 class Connection {
   readonly #socket: Socket;
   #received = "";

@@ -7,7 +7,7 @@ import { type Database, databaseAt, withClient } from "./database.ts";
 import { integerBetween } from "./random.ts";
 import { steadyPort } from "./steady-port.ts";
 
-/** For large databases whose statements are explained. Autovacuum analyzes within seconds instead of a minute. */
+/** For large databases with explained statements. Autovacuum runs analyze within seconds instead of a minute. */
 const SETTINGS = [
   "shared_buffers=512MB",
   "max_wal_size=4GB",
@@ -40,7 +40,7 @@ export class PostgresServer {
     const port = await steadyPort();
     const server = await startTemporaryServer("proof", { port, settings: [...basis, ...settings] });
     stack.defer(() => server.stop());
-    // The real path, as in /proc.
+    // Resolves links, because /proc shows real paths.
     return new PostgresServer(server, await realpath(server.dataDirectory));
   }
 
@@ -71,7 +71,7 @@ export class PostgresServer {
     );
     const { server_version, ...durability } = row;
     const weak = Object.entries(durability).find(([, value]) => value !== "on");
-    if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}: figures would be meaningless`);
+    if (weak !== undefined) throw new Error(`${weak[0]} is ${weak[1]}, so figures would be meaningless`);
     return `PostgreSQL ${server_version}, ${Object.keys(durability).join(", ")} on`;
   }
 
@@ -95,7 +95,7 @@ export class PostgresServer {
   async kill(): Promise<{ killedAtMs: number }> {
     const pids = listWorkingIn(this.#dataDirectory);
     if (pids.length < 2) throw new Error("found no PostgreSQL to kill");
-    // The search blocked the clients, which run in this process. Without a pause the server would be idle when killed.
+    // The clients run in this process and were blocked by the search. The pause lets them load the server again before the kill.
     await pause(integerBetween(LOAD_AGAIN_MS.min, LOAD_AGAIN_MS.max));
     const killedAtMs = performance.now();
     // Repeated for backends that were forked in the meantime.
@@ -118,7 +118,7 @@ export class PostgresServer {
     return { acceptedAtMs };
   }
 
-  /** Polls more often than `restart`, because the time to recovery counts from this moment. */
+  /** Polls more often than `restart`, because the recovery time is measured from the first connection. */
   async #probe(): Promise<number> {
     const giveUpAtMs = performance.now() + ACCEPTS_WITHIN_MS;
     while (performance.now() < giveUpAtMs) {
@@ -138,7 +138,7 @@ export class PostgresServer {
   }
 }
 
-/** The processes of a server: PostgreSQL works in its data directory. Excludes zombies, which have no working directory. */
+/** Lists the processes of a server by their working directory, the data directory. Zombies have no working directory. */
 export function listWorkingIn(directory: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && findWorkingDirectory(name) === directory)

@@ -17,7 +17,7 @@ export type Limit = { readonly quantity: number; readonly period: "day" | "month
 /** A feature without a pool is in the `credits` pool. */
 export type FeatureContent = Cost & { readonly pool?: string };
 
-/** The features and plans of a project. Pools other than `credits` are created for the features that name them. */
+/** The features and plans of a project. Other pools than `credits` are created if a feature names them. */
 export type CatalogContent = {
   readonly features: Readonly<Record<string, FeatureContent>>;
   readonly plans: Readonly<Record<string, PlanContent>>;
@@ -27,14 +27,14 @@ export type CatalogContent = {
 type Allowance = {
   readonly credits: number;
   readonly period: "month" | "once";
-  /** Null for unlimited. Absent for none. */
+  /** Null allows unlimited overage. Absent allows none. */
   readonly overage?: number | null;
 };
 
 export type PlanContent = {
-  /** In the `credits` pool. */
+  /** The allowance in the `credits` pool. */
   readonly allowance: Allowance;
-  /** In other pools, by the key of the pool. */
+  /** Allowances in other pools, by the key of the pool. */
   readonly otherAllowances?: Readonly<Record<string, Allowance>>;
   /** Null includes the feature without a limit. Features that are not listed are not in the plan. */
   readonly features: Readonly<Record<string, Limit | null>>;
@@ -45,7 +45,7 @@ export const OWNER = { email: "owner@example.com", name: "Owner", password: "sev
 
 export const FEATURE_NOT_IN_PLANS = "video.render";
 const UNLIMITED = { [FEATURE]: null };
-/** More than any proof uses. */
+/** More credits than any proof uses. */
 const PLENTY = 1_000_000_000;
 
 export const PLANS = {

@@ -14,7 +14,7 @@ const STOP_MAX_MS = 30_000;
 const LOG_MAX_MS = 5_000;
 const SAMPLE_MS = 20;
 
-/** The caller's compile cache, which halves the start of Node.js and changes nothing else. */
+/** The caller's compile cache, which halves the start time of Node.js. */
 const { NODE_COMPILE_CACHE } = process.env;
 
 /** Starts a Purser command with a clean environment, so that no setting from the caller changes the result. */
@@ -29,7 +29,7 @@ export function spawnPurser(
   });
 }
 
-/** Runs a command of Purser to its end. */
+/** Runs a Purser command until it ends. */
 export async function runPurser(
   args: readonly string[],
   databaseUrl: string,
@@ -52,7 +52,7 @@ export type ServiceOptions = {
   /** Options of Node.js. */
   readonly node?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** With "error", the service writes no ready message, and spends no time on warnings during an outage. */
+  /** With "error", the service logs no ready message, and no warnings during an outage. */
   readonly logLevel?: "info" | "error";
 };
 
@@ -76,7 +76,7 @@ export class Service {
     return service;
   }
 
-  /** Does not start it. The stack stops it. */
+  /** Prepares a service without starting it. The stack stops it. */
   static async prepare(
     databaseUrl: string,
     stack: AsyncDisposableStack,
@@ -98,7 +98,7 @@ export class Service {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Whether it was started and has not ended. */
+  /** Whether the process was started and has not ended. */
   get isAlive(): boolean {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -109,7 +109,7 @@ export class Service {
     return `exit code ${exitCode}, signal ${signalCode}\n${this.#log.join("")}`;
   }
 
-  /** Resolves when it is ready. Rejects if it ends first. */
+  /** Starts the process. Resolves when it is ready, and rejects if it ends first. */
   launch(): Promise<void> {
     const { node = ["--max-semi-space-size=64"], logLevel = "info", tree = THIS_TREE } = this.#options;
     const environment = {
@@ -148,7 +148,7 @@ export class Service {
     return this.#end("SIGKILL");
   }
 
-  /** Sends SIGTERM and returns whether it ended in time with exit code 0. */
+  /** Sends SIGTERM. Returns whether the process ended in time with exit code 0. */
   async stop(): Promise<boolean> {
     if (!this.isAlive) return false;
     await this.#end("SIGTERM");
@@ -183,7 +183,7 @@ export async function endProcess(
 }
 
 export type CommandRun = {
-  /** Null if it was stopped by a signal. */
+  /** Null if a signal ended the command. */
   readonly code: number | null;
   readonly output: string;
   readonly seconds: number;
@@ -201,7 +201,7 @@ export function startVerify(
     let peakMegabytes = 0;
     const sample = async (): Promise<void> => {
       while (child.exitCode === null && child.signalCode === null) {
-        // Fails when the process has just ended.
+        // Fails if the process has just ended.
         const megabytes = await readMegabytes(child, "VmHWM").catch(() => 0);
         peakMegabytes = Math.max(peakMegabytes, megabytes || 0);
         await pause(SAMPLE_MS);

@@ -1,4 +1,4 @@
-/** A whole number from `min` to `max`, exclusive. */
+/** A random whole number from `min`, inclusive, to `max`, exclusive. */
 export function integerBetween(min: number, max: number): number {
   return min + Math.floor(Math.random() * (max - min));
 }
@@ -7,7 +7,7 @@ export function pickFrom<T>(list: readonly T[]): T | null {
   return list[integerBetween(0, list.length)] ?? null;
 }
 
-/** Numbers from 0 to 1, exclusive, which depend on the seed alone (Mulberry32). */
+/** Returns a generator of numbers from 0, inclusive, to 1, exclusive. The numbers depend only on the seed (Mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

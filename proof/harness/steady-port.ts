@@ -6,8 +6,8 @@ const PORTS = { min: 20_000, max: 32_000 };
 const ATTEMPTS_MAX = 100;
 
 /**
- * A free port that stays free while its server is down. A port of the ephemeral range would not: a connection attempt to a
- * closed local port can get the same port as its source and connect to itself.
+ * Returns a port that stays free while its server is down. Ephemeral ports do not: a connection attempt to a closed local port can
+ * use the same port as its source and connect to itself.
  */
 export async function steadyPort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

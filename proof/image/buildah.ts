@@ -22,7 +22,7 @@ export async function buildah(...args: readonly string[]): Promise<string> {
 /** Builds deploy/Dockerfile. The Docker format keeps the health check. */
 export async function buildImage(name: string, revision: string): Promise<void> {
   const npmrc = join(homedir(), ".npmrc");
-  // This machine's npm settings, such as a mirror. A mount leaves nothing in the image.
+  // Uses this machine's npm settings, such as a mirror. The mount leaves nothing in the image.
   const settings = existsSync(npmrc) ? ["--volume", `${npmrc}:/root/.npmrc:ro`] : [];
   const output = ["--format", "docker", "--layers=false", "--tag", name];
   const file = ["--file", join(THIS_TREE, "deploy/Dockerfile"), "--build-arg", `REVISION=${revision}`];
@@ -62,7 +62,7 @@ export async function mountImage(name: string, stack: AsyncDisposableStack): Pro
 
 /**
  * Mounts the tree read-only and changes into it, as the image's user, in a separate mount namespace that ends with the process.
- * Docker's `--read-only` gives the same view of the file system; its limits and system call filter are missing here.
+ * Docker's `--read-only` has the same effect on files. Docker's resource limits and system call filter are not applied.
  */
 const JAIL = `
 mount --bind "$1" "$1"

@@ -8,7 +8,7 @@ export type ImageFile = {
   readonly mode: number;
 };
 
-/** All files of a tree, by path. Links are not followed: they would lead out of the tree. */
+/** Lists all files of a tree, by path. Does not follow links, which could lead out of the tree. */
 export function listFiles(tree: string): Map<string, ImageFile> {
   const files = new Map<string, ImageFile>();
   const visit = (folder: string): void => {
@@ -26,7 +26,7 @@ export function listFiles(tree: string): Map<string, ImageFile> {
   return files;
 }
 
-/** Only for development, or secret. Matched against whole paths. */
+/** Patterns for secrets and development files. They are matched against the whole path. */
 const UNWANTED = [
   /\.test\.[cm]?[jt]sx?$/,
   /^\/purser\/(service\/test|dashboard\/(src|test|public)|proof|deploy|\.ci|\.git)\b/,
@@ -36,18 +36,18 @@ const UNWANTED = [
   /\.(pem|key|p12|log|tgz)$/,
 ];
 
-/** Everything that the Dockerfile added and that should not be there, as sentences. */
+/** Returns a message for each added file that should not be in the image. */
 export function findUnwanted(added: readonly ImageFile[]): string[] {
   return added.flatMap(({ path, owner, mode }) => [
     ...(path.startsWith("/purser/") ? [] : [`${path} was added outside of /purser`]),
     ...(UNWANTED.some((pattern) => pattern.test(path)) ? [`${path} is for development, or secret`] : []),
     ...(owner === 0 ? [] : [`${path} belongs to user ${owner}, not to root`]),
     // Links have mode 777.
-    ...((mode & 0o170000) === 0o120000 || (mode & 0o022) === 0 ? [] : [`others may write ${path}`]),
+    ...((mode & 0o170000) === 0o120000 || (mode & 0o022) === 0 ? [] : [`other users can write to ${path}`]),
   ]);
 }
 
-/** Credentials that are recognized by their format. Those in this machine's npm settings are passed separately. */
+/** Credentials with a known format. The credentials in this machine's npm settings are passed separately. */
 const SECRETS =
   /pur_(live|test|mgmt)_[0-9A-Za-z]{38}|npm_[0-9A-Za-z]{36}|-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|ghp_[0-9A-Za-z]{36}|_authToken/;
 const READ_BYTES_MAX = 4_000_000;

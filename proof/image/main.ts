@@ -94,7 +94,7 @@ function checkConfig(
   const expected = {
     "a numeric user that is not root": /^[1-9]\d*:[1-9]\d*$/.test(User),
     "a health check": Healthcheck?.Test[0] === "CMD",
-    "HOST and METRICS_HOST for all addresses": ["HOST", "METRICS_HOST"].every((name) =>
+    "HOST and METRICS_HOST set to all addresses": ["HOST", "METRICS_HOST"].every((name) =>
       Env.includes(`${name}=0.0.0.0`),
     ),
     "both ports": Object.keys(ExposedPorts).sort().join() === "3300/tcp,9464/tcp",
@@ -112,7 +112,7 @@ async function runInside(image: Image, command: readonly string[], settings: Rec
   return collectOutput(spawnInside(image, command, settings));
 }
 
-/** Tries to create files. A tree that is not read-only would make the rest of the proof meaningless. */
+/** Checks that no file can be created, because the rest of the proof relies on a read-only tree. */
 async function checkReadOnly(image: Image): Promise<string[]> {
   const script = `
     for (const folder of ["/purser", "/tmp", "/home/node", "/var"])

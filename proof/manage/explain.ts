@@ -1,5 +1,5 @@
 export type Explained = {
-  /** The statements of one call, each with the indexes it used. */
+  /** The statements of one call, each with the indexes that it used. */
   readonly statements: readonly string[];
   /** Tables read by a sequential scan, with the estimated number of rows. */
   readonly wholeTables: readonly { readonly table: string; readonly rows: number }[];
@@ -13,7 +13,7 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
-/** Authentication and catalog: read by every call, and small. */
+/** Small tables that every call reads for authentication and the catalog. */
 const OF_EVERY_CALL = /^(management_tokens|sessions|places|catalogs|clock|workspaces|projects)\./;
 const MARK = "plan:\n";
 

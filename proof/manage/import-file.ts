@@ -8,9 +8,9 @@ import { Service, verify } from "../harness/purser.ts";
 export type ImportResult = {
   readonly dryRunSeconds: number;
   readonly killedAfterRows: number;
-  /** The second import of the file, which creates the rest. */
+  /** Duration of the second import, which creates the remaining customers. */
   readonly secondSeconds: number;
-  /** The third import of the file, which changes nothing. */
+  /** Duration of the third import, which changes nothing. */
   readonly repeatSeconds: number;
   readonly transactionMsMax: number;
   readonly peakMegabytes: number;
@@ -93,12 +93,12 @@ async function checkImported(database: Database, rows: number): Promise<void> {
   await verify(database.url);
 }
 
-// A customer's plan and credits follow from the number in its ID, so that SQL can check every row.
+// The number in a customer's ID determines the plan and credits, so that SQL can check every row.
 
 const PLAN_OF = `case when n % 10 = 0 then null when n % 100 = 1 then 'free' else 'pro' end`;
 const CREDITS_OF = "case when n % 7 = 0 then 0 else 1 + n % 1000 end";
 
-/** Customers `customer_0` and so on, in a mixed order. */
+/** Creates a file with customers `customer_0` and so on, in a mixed order. */
 function makeOpeningFile(rows: number): string {
   const lines = ["customerId,name,email,billingReference,plan,credits"];
   for (let i = 0; i < rows; i++) {

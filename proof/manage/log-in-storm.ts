@@ -12,7 +12,7 @@ const AT_ONCE = 50;
 export type StormResult = {
   readonly withoutP99Ms: number;
   readonly besideP99Ms: number;
-  /** Statuses of the login attempts: 401 if the password was compared, 429 if not. */
+  /** Number of login attempts by status: 401 if the password was checked, 429 if not. */
   readonly answers: Readonly<Record<number, number>>;
 };
 
@@ -25,7 +25,7 @@ type Options = {
   readonly rounds: number;
 };
 
-/** Measures checks at a fixed rate, with and without fifty clients that guess passwords, in turns. */
+/** Measures checks at a fixed rate, alternately with and without fifty clients that guess passwords. */
 export async function measureLogInStorm(options: Options): Promise<StormResult> {
   const answers: Record<number, number> = {};
   await check(options);
@@ -57,7 +57,7 @@ function startStorm(service: Service, answers: Record<number, number>): { stop()
     while (!end.signal.aborted) {
       const { status, waitSeconds } = await guess(service, agent);
       answers[status] = (answers[status] ?? 0) + 1;
-      // A random delay, so that not all clients retry at the same time.
+      // The random part prevents all clients from retrying at the same time.
       const waitMs = waitSeconds * 1_000 * (1 + Math.random());
       await pause(waitMs, null, { signal: end.signal }).catch(() => {});
     }

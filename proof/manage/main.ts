@@ -12,8 +12,8 @@ const BUSY_ENTRIES = 100_000;
 const P95_MS_MAX = 100;
 const TRANSACTION_MS_MAX = 5_000;
 /**
- * The same bound as for any other load without a credential, in the abuse proof. Passwords are compared one at a time, but each
- * comparison occupies one of two cores for 30 ms or more.
+ * The same limit as in the abuse proof, which sends other load without credentials. Passwords are checked one at a time, but each
+ * check uses one of two cores for 30 ms or more.
  */
 const SLOWDOWN_MAX = 3;
 /** Smaller tables may be read by a sequential scan. */
@@ -43,7 +43,7 @@ many concurrent logins with wrong passwords. Needs Linux.`,
     await awaitStatistics(database, ["customers", "wallets", "grants", "assignments", "audit"]);
     const pages = { server, service, project, customers: rows, calls };
     const { measured, failures, left } = await measurePages(pages, printPage);
-    console.log(`not measured, because they need an ID or are exports: ${left.join(", ")}`);
+    console.log(`not measured (need an ID, or are exports): ${left.join(", ")}`);
 
     const storm = await measureLogInStorm({
       service,

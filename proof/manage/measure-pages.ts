@@ -19,7 +19,7 @@ export type Measured = {
 
 type Parts = { readonly server: PostgresServer; readonly service: Service; readonly project: Project };
 
-/** Times every list and search sequentially, and explains one call to each. */
+/** Times every list and search sequentially, and explains one call of each. */
 export async function measurePages(
   parts: Parts & { readonly customers: number; readonly calls: number },
   onMeasured: (measured: Measured) => void,
@@ -87,7 +87,7 @@ async function walkCustomers(get: Get, { here }: Project, customers: number): Pr
   return cursors;
 }
 
-/** A later page of the list, if there is one. */
+/** Finds a later page of the list. Null if there is none. */
 async function findFurther(get: Get, { name, path }: Page): Promise<Page | null> {
   const first = path(0);
   let further = first;

@@ -1,14 +1,14 @@
 import { BUSY } from "../harness/fill-customers.ts";
 import type { Project } from "../harness/project.ts";
 
-/** One kind of call. It varies with its number: another customer, or another page of the list. A call with a body is a POST. */
+/** One kind of call. Each call uses another customer or page of the list, by its number. A call with a body is a POST. */
 export type Page = {
   readonly name: string;
   readonly path: (call: number) => string;
   readonly body?: (call: number) => object;
-  /** The bound in milliseconds, if it is not the usual one. */
+  /** The limit in milliseconds, if it differs from the default. */
   readonly p95MsMax?: number;
-  /** Whether it reads all IDs or all wallets of the environment. No index has the balance. */
+  /** Whether the call reads all customer IDs or all wallets of the environment. The balance has no index. */
   readonly readsAll?: boolean;
 };
 
@@ -106,7 +106,7 @@ export function homePages({ project: { here } }: World): Page[] {
   ];
 }
 
-/** The position after customer `n` of the file, as the API encodes it. */
+/** The cursor after customer `n` of the file, in the API's format. */
 function sortedCursor(sort: string, n: number): string {
   const key = sort.startsWith("name")
     ? [`company ${n}`]
@@ -126,9 +126,9 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
   const pages: Page[] = [];
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
-    // Measured above, with their parameters.
+    // `customerPages` and `homePages` measure these paths.
     if (get === undefined || /\/(customers|forecasts)$/.test(path)) continue;
-    // Exports are files, and a proof reads the whole ledger: neither is a page.
+    // Skips exports and proofs, because they are not pages: they read all rows.
     if (/\/(exports?|proof)(\/|$)/.test(path)) {
       left.push(path);
       continue;

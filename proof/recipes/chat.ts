@@ -4,7 +4,7 @@ import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { expectVerified } from "../../service/test/holds.ts";
 import { type LineToPurser, startLineTo } from "./line.ts";
 
-/** A token costs one credit, so that credits count tokens. */
+/** A token costs one credit, so credits equal tokens. */
 export const FEATURE = "chat.tokens";
 export const CUSTOMER = "grace";
 
@@ -24,7 +24,7 @@ export type Books = {
   readonly open: number;
 };
 
-/** Purser behind a line that can fail, and a customer with this many credits and nothing else. */
+/** Starts Purser behind a proxy that can fail, and creates a customer with this many credits. */
 export async function openChat(credits: number): Promise<Chat> {
   const purser = await setupCredits();
   const { cell, context, database, service, project } = purser;

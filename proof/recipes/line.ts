@@ -6,13 +6,13 @@ import { onTestFinished } from "vitest";
 
 /**
  * - `cut`: the connection breaks before the request reaches Purser.
- * - `cut_after`: it breaks after Purser has executed the request, before the response.
- * - `cut_within`: it breaks in the middle of the response.
- * - `silent_after`: Purser has executed the request, and no response arrives.
+ * - `cut_after`: the connection breaks after Purser has executed the request, before the response.
+ * - `cut_within`: the connection breaks in the middle of the response.
+ * - `silent_after`: Purser executes the request, but no response arrives.
  */
 export type LineState = "up" | "cut" | "cut_after" | "cut_within" | "silent_after" | OwnResponse;
 
-/** A response of the line itself, as a proxy or an overloaded Purser sends it. The request does not reach Purser. */
+/** A response from this proxy instead of Purser, such as an overload error. The request does not reach Purser. */
 export type OwnResponse = {
   readonly status: number;
   readonly text: string;
@@ -22,12 +22,12 @@ export type OwnResponse = {
 export type LineToPurser = {
   readonly url: string;
   state: LineState;
-  /** The states for the next requests, one for each, before `state` applies. */
+  /** One state for each of the next requests. Later requests use `state`. */
   readonly next: LineState[];
   readonly seen: { readonly atMs: number; readonly path: string; readonly body: string }[];
 };
 
-/** A proxy between a recipe and Purser that can fail as networks do. */
+/** Starts a proxy between a recipe and Purser that simulates network failures. */
 export async function startLineTo(purserUrl: string): Promise<LineToPurser> {
   const server = createServer(async (request, response) => {
     const body = await buffer(request);

@@ -42,13 +42,13 @@ const JOBS = "2";
 await runProof(
   {
     command: "npm run restore-proof",
-    about: `Backs up PostgreSQL 15 with pgBackRest while charges run, and restores it to a moment. Dumps it with pg_dump from the same server
-and loads the dump into another one. Each copy must have exactly the rows committed at its moment: no acknowledged charge from before
-it is missing, and none from after it is included. purser migrate, verify and verify --usage must pass. Then a service runs on the copy, and
+    about: `Backs up PostgreSQL 15 with pgBackRest while charges run, and restores it to a point in time. Also dumps the server with pg_dump
+and loads the dump into another server. Each copy must have exactly the rows committed by its point in time: no earlier acknowledged charge
+is missing, and no later charge is included. purser migrate, verify and verify --usage must pass. Then a service runs on the copy, and
 repeated requests return their stored responses. Needs Debian's postgresql-15 and pgbackrest.`,
     options: {
       entries: { default: 100_000, min: 1_000, help: "ledger entries before the load" },
-      seconds: { default: 10, help: "load between the backup and the dump" },
+      seconds: { default: 10, help: "seconds of load between the backup and the dump" },
     },
   },
   async ({ options: { entries, seconds }, stack }) => {
@@ -82,7 +82,7 @@ repeated requests return their stored responses. Needs Debian's postgresql-15 an
       ...ofBackup.faults,
       ...ofDump.faults,
       ...(isSame(expected) || isSame(dump.expected)
-        ? ["nothing was written after the moment of a copy"]
+        ? ["nothing was written after the point in time of a copy"]
         : []),
     ];
     await history.close();
@@ -91,7 +91,7 @@ repeated requests return their stored responses. Needs Debian's postgresql-15 an
   },
 );
 
-/** Creates a project for the load, and another one with the history that makes the database large. */
+/** Creates a project for the load, and a second project with a long history, which makes the database large. */
 async function prepare(
   { server }: ArchivedServer,
   entries: number,
@@ -121,7 +121,7 @@ async function prepare(
 
 type Dump = { readonly directory: string; readonly moment: Moment; readonly expected: Totals };
 
-/** Backs up, waits and dumps while two services charge. Returns when all write-ahead log is archived. */
+/** Backs up, waits and dumps while two services charge customers. Returns when the whole write-ahead log is archived. */
 async function runUnderLoad(run: {
   readonly archived: ArchivedServer;
   readonly project: Project;
@@ -182,7 +182,7 @@ async function checkCopy(url: string, copy: Copy): Promise<{ faults: string[]; f
   const faults: string[] = [];
   const found = await totalsOf(url);
   for (const [what, value] of Object.entries(expected))
-    if (found[what] !== value) faults.push(`${name}: ${what} should be ${value} and is ${found[what]}`);
+    if (found[what] !== value) faults.push(`${name}: ${what} is ${found[what]}, but should be ${value}`);
   const migrated = await runPurser(["migrate", "--grant-to", SERVICE_ROLE], url);
   if (migrated.code !== 0) faults.push(`${name}: purser migrate: ${migrated.output}`);
   const verified = await startVerify(url).ended;

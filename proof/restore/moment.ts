@@ -7,7 +7,7 @@ import { type Database, databaseAt, withClient } from "../harness/database.ts";
 export type Moment = { readonly at: string; readonly beforeMs: number; readonly afterMs: number };
 
 const SAMPLE_MS = 50;
-/** A commit gets its time before its position in the write-ahead log. Commits this close to a moment may be on either side of it. */
+/** A commit gets its timestamp before its WAL position, so a commit this close to a moment may be on either side of the moment. */
 const QUIET_MS_MIN = 1;
 const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
 
@@ -26,7 +26,7 @@ export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
   });
 }
 
-/** The moment of the second half that is farthest from any commit, so that it is certain which commits it includes. */
+/** Chooses the moment in the second half that is farthest from any commit, so that it is certain which commits precede the moment. */
 export async function chooseMoment(database: Database, moments: readonly Moment[]): Promise<Moment> {
   const [row] = await database.query(
     `with commits as (
@@ -75,12 +75,12 @@ export async function readTotals(
   return totals;
 }
 
-/** The totals of a database, of all rows or of those committed up to a time. */
+/** The totals of a database: of all rows, or of rows committed until a given time. */
 export function totalsOf(url: string, until: string | null = null): Promise<Totals> {
   return withClient(url, (client) => readTotals((text, values) => client.query(text, values), until));
 }
 
-/** A snapshot that pg_dump can use, and the moment it was taken. The client's transaction keeps it. */
+/** Exports a snapshot for pg_dump. It stays valid during the client's transaction. Returns its moment too. */
 export async function exportSnapshot(client: pg.Client): Promise<Moment & { readonly snapshot: string }> {
   const beforeMs = performance.now();
   await client.query("begin isolation level repeatable read read only");
@@ -90,7 +90,7 @@ export async function exportSnapshot(client: pg.Client): Promise<Moment & { read
   return { ...rows[0], beforeMs, afterMs: performance.now() };
 }
 
-/** The history as far as it is certain at a moment: calls that had not ended are unknown, later ones did not happen. */
+/** Cuts the history at a moment: calls that were open then get an unknown outcome, and later calls are removed. */
 export function cutHistory(
   { calls, manageCalls }: { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] },
   { beforeMs, afterMs }: Moment,

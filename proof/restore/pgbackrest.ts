@@ -11,10 +11,10 @@ import { steadyPort } from "../harness/steady-port.ts";
 
 const run = promisify(execFile);
 
-/** Debian's PostgreSQL, which Debian's pgBackRest supports. */
+/** Debian's PostgreSQL, because Debian's pgBackRest supports this version. */
 const BIN = "/usr/lib/postgresql/15/bin";
 const STANZA = "purser";
-/** The only time limit on the recovery of a large backup. */
+/** A long time limit, because the recovery of a large backup takes time. */
 const RECOVERY_SECONDS_MAX = 7_200;
 const POLL_MS = 200;
 /** Commit times are needed to calculate what a restored server must contain. */
@@ -25,7 +25,7 @@ const SETTINGS = [
   "track_commit_timestamp=on",
 ];
 
-/** Runs one of PostgreSQL's own tools. */
+/** Runs a PostgreSQL command-line tool. */
 export function runTool(name: "pg_dump" | "pg_restore", args: readonly string[]): Promise<unknown> {
   return run(join(BIN, name), [...args]);
 }
@@ -44,7 +44,7 @@ export async function startServer(
   return server;
 }
 
-/** A server whose write-ahead log is archived by pgBackRest, with the configuration of docs/operations/backup.md. */
+/** A server that archives its write-ahead log with pgBackRest, using the configuration in docs/operations/backup.md. */
 export class ArchivedServer {
   readonly server: TemporaryServer;
   readonly #directory: string;
@@ -92,7 +92,7 @@ export class ArchivedServer {
     return Number.parseInt(stdout, 10);
   }
 
-  /** Another server with the state at this moment. Returns when it accepts writes. */
+  /** Restores the state at this moment to another server. Returns when it accepts writes. */
   restoreTo(moment: string, stack: AsyncDisposableStack): Promise<TemporaryServer> {
     return startServer(stack, [], async (dataDirectory) => {
       await mkdir(dataDirectory, { mode: 0o700 });

@@ -42,7 +42,7 @@ export async function checkAnswers(
   );
 }
 
-/** A whole month, and the days before and after it. */
+/** A whole month, with the day before and the day after. */
 function aroundMonth({ from, to }: World): { from: string; to: string } {
   const middle = new Date((from + to) / 2);
   const [year, month] = [middle.getUTCFullYear(), middle.getUTCMonth()];

@@ -3,14 +3,14 @@ import type { Database } from "../harness/database.ts";
 import type { Project } from "../harness/project.ts";
 import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
 
-/** Rows per transaction: as many as the job rolls up in one step. Decision 12 allows 100,000, which are rolled up in slices. */
+/** Rows per transaction, which the job rolls up in one step. Up to 100,000 rows are allowed (decision 12), in several steps. */
 const CHUNK = 20_000;
-/** Number of events per charge. */
+/** Number of events for each charge. */
 const EVENTS_PER_CHARGE = 40;
 
 const LATE_MS_MAX = 34 * 24 * 3_600_000;
 
-/** Creates one more past partition than a migration does, and all customers. */
+/** Creates all customers, and one more past partition than a migration creates. */
 export async function prepare(database: Database, { context }: Project, { customers, from }: World) {
   await database.query("select cell.ensure_monthly_partitions(12, 1)");
   await database.query(
@@ -39,7 +39,7 @@ export async function prepare(database: Database, { context }: Project, { custom
 
 /**
  * Inserts the events in time order, spread evenly over 13 months, while the job rolls them up. The indexes for lists are created
- * afterward: a third less work for equivalent, slightly denser indexes. The indexes that the roll-up needs are kept.
+ * afterward, which takes a third less work. The indexes that the roll-up needs are kept.
  */
 export async function fillEvents(
   database: Database,
@@ -48,7 +48,7 @@ export async function fillEvents(
   events: number,
 ): Promise<void> {
   const client = new pg.Client(database.url);
-  // The server was stopped; the running statement reports the same error.
+  // Ignored, because the running statement reports the same error.
   client.on("error", () => {});
   await client.connect();
   try {

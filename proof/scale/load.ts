@@ -4,7 +4,7 @@ import type { Project } from "../harness/project.ts";
 import { fillEvents } from "./fill.ts";
 import type { World } from "./world.ts";
 
-/** The job must make progress within this time. */
+/** The roll-up job must make progress within this time. */
 const STEP_MS_MAX = 120_000;
 
 export type Loaded = {

@@ -94,7 +94,7 @@ async function measure(events: number, { world, calls, verifySeconds, stack }: M
       `(${rate(loaded.catchUpPerSecond)} after loading, ${rate(loaded.perSecond)} overall)`,
   );
   const asked = await askAll(caller, world, calls);
-  // A wrong answer is reported at the end, because the figures took an hour to measure.
+  // A wrong response is reported at the end, because the measurements take an hour.
   const wrong = await checkAnswers({ database, project, caller }, world, events).then(() => null, String);
   const verified = await verifySums(database.url, verifySeconds);
   console.log(describeVerified(verified));

@@ -2,7 +2,7 @@ import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const QUARTER_MS = 15 * 60_000;
-/** Limits at p95. */
+/** Limits for the p95. */
 const PROJECT_MS_MAX = 300;
 const CUSTOMER_MS_MAX = 50;
 const PAGE_MS_MAX = 100;
@@ -10,7 +10,7 @@ const PAGE_MS_MAX = 100;
 /** A query that is sent many times with different parameters. */
 export type Question = {
   readonly name: string;
-  /** Limit at p95; null without a limit. */
+  /** Limit for the p95. Null means no limit. */
   readonly msMax: number | null;
   readonly path: (call: number) => string;
 };

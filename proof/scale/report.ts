@@ -3,17 +3,17 @@ import type { Asked } from "./ask.ts";
 import type { Loaded } from "./load.ts";
 import type { Question } from "./questions.ts";
 
-/** Slower queries without a limit are reported. */
+/** Queries without a limit are reported if they are slower than this. */
 const LONG_MS = 1_000;
 
-/** Results for one number of events. */
+/** Results for one installation size. */
 export type Sized = {
   readonly events: number;
   readonly bytes: number;
   readonly loaded: Loaded;
   /** Results by the name of the query. */
   readonly asked: ReadonlyMap<string, Asked>;
-  /** A wrong answer. Null if all were right. */
+  /** The first wrong response. Null if all were correct. */
   readonly wrong: string | null;
   readonly verified: { readonly code: number | null; readonly seconds: number; readonly output: string };
 };

@@ -1,11 +1,11 @@
-/** Event keys: the first three are used by all customers, each of the others by some. */
+/** Event keys. All customers use the first three, and some use each of the others. */
 export const KEYS = [
   "tokens.generated",
   "request.served",
   "file.stored",
   ...Array.from({ length: 17 }, (_, i) => `job.step-${i + 1}`),
 ];
-/** One in 100,000 events has this key. The most common key is in one of six. */
+/** One in 100,000 events has this key. One in six events has the most common key. */
 export const RARE_KEY = "report.closed";
 export const RARE_MODEL = "huge";
 

@@ -23,7 +23,7 @@ import { runPurser, Service, startVerify, THIS_TREE } from "../harness/purser.ts
 
 const SERVICE_ROLE = "purser_service";
 const READY_WITHIN_MS = 60_000;
-/** The command gives up if it waits for a lock. The operator then repeats it. */
+/** `purser migrate` fails if it waits too long for a lock. The operator then repeats the command. */
 const FINISH_ATTEMPTS_MAX = 5;
 const FINISH_PAUSE_MS = 1_000;
 
@@ -33,8 +33,8 @@ await runProof(
     about: `Upgrades an installation of an earlier release under load. Two services of the earlier release run on one database. This tree
 migrates the database and replaces one service, so that both releases serve together. Then that service is rolled back and upgraded
 again, and the other one is replaced. \`purser migrate --finish\` ends the upgrade under load; from then on, requests have items. Checks that
-no acknowledged request is lost or applied twice, that only calls to a service that was being replaced failed, that neither the data
-format can be raised nor a request have items too early, and that \`purser verify\` succeeds.`,
+no acknowledged request is lost or applied twice, that calls fail only at a service that is being replaced, that the data format
+cannot be raised and items are rejected before the upgrade is finished, and that \`purser verify\` succeeds.`,
     options: {
       from: {
         default: null,
@@ -62,7 +62,9 @@ format can be raised nor a request have items too early, and that \`purser verif
     });
     console.log(describeReport(report));
     const faults = [
-      ...unexplained.slice(0, 5).map((call) => `failed for no reason: ${JSON.stringify(call)}`),
+      ...unexplained
+        .slice(0, 5)
+        .map((call) => `failed although no service was being replaced: ${JSON.stringify(call)}`),
       ...(ended.code === 0 ? [] : [`purser migrate --finish: ${ended.output}`]),
     ];
     const hasPassed = report.verdict === "pass" && faults.length === 0;
@@ -116,7 +118,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const target = { services, secret: project.apiKey };
   const stops: Stop[] = [];
   await Promise.all([oldA.launch(), oldB.launch()]);
-  // The earlier release does not know items, and this one refuses them until the upgrade is finished.
+  // The earlier release does not support items, and the new release rejects them until the upgrade is finished.
   const load = new Load(target, history, { hasItems: false });
   stack.defer(() => load.stop());
   stack.defer(() => operator.stop());
@@ -182,7 +184,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   return { report, ended, unexplained: calls.filter((call) => isUnexplained(call, stops)) };
 }
 
-/** Before the upgrade is finished, a consume request with items is refused, and nothing is stored for its key. */
+/** Before the upgrade is finished, a consume request with items is rejected, and nothing is stored for its key. */
 async function expectNoItems(target: Target): Promise<void> {
   const client = new Client("early", target, new History("/dev/null"));
   const { outcome } = await client.send({
@@ -191,7 +193,7 @@ async function expectNoItems(target: Target): Promise<void> {
   });
   client.close();
   if (outcome.kind !== "fail" || outcome.code !== "upgrade_unfinished")
-    throw new Error(`items before the end of the upgrade: ${JSON.stringify(outcome)}`);
+    throw new Error(`items were not rejected before the upgrade was finished: ${JSON.stringify(outcome)}`);
 }
 
 type Finish = { readonly finished: Span; readonly code: number | null; readonly output: string };
@@ -208,7 +210,7 @@ async function finishUpgrade(ownerUrl: string): Promise<Finish> {
   }
 }
 
-/** A service was removed from the load balancer and stopped. */
+/** The time in which a service was removed from the load balancer and stopped. */
 type Stop = { readonly service: string; readonly removedAtMs: number; readonly endedAtMs: number };
 
 /** A call may fail only if it was open to a service while that service was removed and stopped. */
@@ -219,7 +221,7 @@ function isUnexplained({ outcome, service, startMs, endMs }: Call, stops: readon
   );
 }
 
-/** Uses this tree's types. A release with another harness in the parts used here needs its own proof. */
+/** Imports from the other tree with this tree's types. Works only while both releases have the same harness API. */
 function importFrom<Module>(tree: string, path: string): Promise<Module> {
   return import(join(tree, path));
 }

@@ -11,18 +11,18 @@ import { Service, startVerify, verify } from "../harness/purser.ts";
 
 const HOT_ENTRIES = 100_000;
 const WARM_UP_SECONDS = 5;
-/** Time until the command has started to read. */
+/** Time in which the command starts and begins to read. */
 const START_MS = 2_000;
 
 await runProof(
   {
     command: "npm run verify-proof",
     about: `Fills a ledger with a million entries: nine for each customer, and a hundred thousand for a hot one. Runs purser verify, and
-measures charges with and without it, in turns, so that a noisy machine affects both.`,
+measures charges alternately with and without it, so that a noisy machine affects both.`,
     options: {
-      customers: { default: CUSTOMERS, help: "customers besides the hot one" },
+      customers: { default: CUSTOMERS, help: "customers in addition to the hot one" },
       seconds: { default: 5, help: "length of each measurement" },
-      rounds: { default: 10, help: "measurements with and without verify; the median counts" },
+      rounds: { default: 10, help: "measurements with and without verify; the median is reported" },
       rate: { default: 500, help: "charges per second" },
     },
   },
@@ -35,7 +35,7 @@ measures charges with and without it, in turns, so that a noisy machine affects 
     const hot = { customerId: "customer_hot", plan: "limited", entries: HOT_ENTRIES } as const;
     await makeHotCustomer({ ...installation, service }, hot);
     const entries = await countRows(database, "cell.ledger");
-    console.log(`${count(entries)} ledger entries for ${count(customers)} customers and a hot one`);
+    console.log(`${count(entries)} ledger entries for ${count(customers)} customers and a hot customer`);
 
     const alone = await verify(database.url);
     console.log(alone.output);

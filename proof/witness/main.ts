@@ -23,9 +23,9 @@ const MOMENTS = [
   "2027-02-20T10:00:00Z",
   "2027-03-03T10:00:00Z",
 ];
-/** Two runs of each job, because the first one may have started before the clock was moved. */
+/** Each job must run twice, because the first run may have started before the clock was moved. */
 const RUNS = 2;
-/** Number of calls after the setup that are not everyday calls. */
+/** Number of calls after the setup that read or are invalid. The remaining calls are everyday calls. */
 const READING_CALLS = 690;
 const REASONS = [
   "customer_blocked",
@@ -96,7 +96,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
   },
 );
 
-/** A failed run is compared up to the failure. A failure in one tree only is a difference. */
+/** A failed run is compared up to the failure. If only one tree fails, that is a difference. */
 async function record(tree: string, calls: Calls, stack: AsyncDisposableStack): Promise<Recorder> {
   const recorder = new Recorder(await openWorld(tree, stack), calls.except);
   try {
@@ -130,7 +130,7 @@ async function play(recorder: Recorder, { calls, seed }: Calls): Promise<void> {
   await recorder.recordRows();
 }
 
-/** Jobs use real time, so this waits until they have done everything due before and after the move. */
+/** Moves the clock. Jobs run in real time, so this waits for their work before and after the move. */
 async function moveClock({ clock, awaitJobs }: World, moment: number): Promise<void> {
   await awaitJobs(RUNS);
   clock.advance(moment - clock.now);

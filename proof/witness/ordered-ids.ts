@@ -1,8 +1,8 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-// Loaded into the service before any other module. Without it, IDs of the same millisecond have a random order, and so do lists
-// sorted by ID. With it, they are in creation order.
+// Loaded into the service before any other module. Makes IDs of the same millisecond sort in creation order instead of random order,
+// so that lists sorted by ID are the same in both trees.
 const BYTES = 16;
 let count = 0;
 

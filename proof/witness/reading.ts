@@ -47,7 +47,7 @@ export async function readAll(scene: Scene): Promise<void> {
   await readOneOfEach(scene);
 }
 
-/** Reads an event, denials and keys whose IDs come from lists. */
+/** Reads an event, denials and keys by the IDs found in lists. */
 async function readOneOfEach(scene: Scene): Promise<void> {
   const events = await scene.manage("GET", "events?limit=1");
   await scene.manage("GET", `events/${textIn(events.body, "items", 0, "eventId")}`);
@@ -61,7 +61,7 @@ async function readOneOfEach(scene: Scene): Promise<void> {
   await scene.manage("GET", "keys/event-40");
 }
 
-/** Reads complete exports, and the rest of each from a row in the middle. */
+/** Reads complete exports, and resumes each from a row in the middle. */
 export async function exportAll(scene: Scene): Promise<void> {
   for (const kind of ["events", "charges", "ledger", "grants"]) {
     await scene.manage("GET", `exports/${kind}?format=csv`);
@@ -108,7 +108,7 @@ async function readPages(scene: Scene, path: string): Promise<void> {
   }
 }
 
-/** Reads as a viewer, except for members' access, which needs an owner. */
+/** Reads use the viewer's token, except that members' access needs the owner's token. */
 function tokenFor({ tokens }: Scene, path: string): string {
   return path.endsWith("/access") ? tokens.owner : tokens.viewer;
 }

@@ -11,7 +11,7 @@ export type Section = { readonly title: string; readonly lines: readonly string[
 export type Reply = Sent & { readonly body: unknown };
 
 export type CallOptions = {
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   readonly body?: unknown;
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,8 +21,8 @@ export type CallOptions = {
 const NOT_COMPARED: ReadonlyMap<string, string> = new Map([
   ["control.migrations", "the trees may have different migrations"],
   ["cell.migrations", "the trees may have different migrations"],
-  ["cell.request_log", "lossy, with times of the process"],
-  ["cell.request_counts", "written by a timer, with the hour at that time"],
+  ["cell.request_log", "may lose rows, and contains times of the process"],
+  ["cell.request_counts", "written by a timer, with the hour of the write"],
   ["cell.usage_progress", "transaction IDs, which jobs also consume"],
   ["cell.sweeps", "the progress of jobs, which depends on when they run"],
   ["transaction_number", "jobs also consume transaction IDs"],
@@ -30,7 +30,7 @@ const NOT_COMPARED: ReadonlyMap<string, string> = new Map([
   ["last_used_at", "written by a timer"],
 ]);
 
-/** Columns of type uuid that are hashes of requests. They are compared unchanged. */
+/** Columns of type uuid that contain hashes of requests. They are compared unchanged. */
 const HASHES: ReadonlySet<string> = new Set(["key_hash", "fingerprint"]);
 
 /** Values that depend on timers or durations: last use, progress of the roll-ups, and fields of the request log. */
@@ -57,7 +57,7 @@ const UNORDERED: ReadonlySet<string> = new Set([
 const ITEMS = /(?<=\[)(?=\{)|(?<=\}),(?=\{)|(?<=\})(?=\])/;
 /** Requests are counted in the hour in which a timer wrote them. */
 const HOUR = '{"hour":';
-/** Describes the process and the server. Only the field names are compared. */
+/** The response of this operation describes the process and the server, so only its field names are compared. */
 const HEALTH = "readHealth";
 
 const HEADERS_NOT_COMPARED = new Set([
@@ -66,7 +66,7 @@ const HEADERS_NOT_COMPARED = new Set([
   "keep-alive",
   "content-length",
   "transfer-encoding",
-  // The planner's estimate.
+  // Estimated by the planner.
   "purser-rows-estimate",
 ]);
 

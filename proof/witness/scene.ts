@@ -20,7 +20,7 @@ export class Scene {
     this.#random = seededRandom(seed);
   }
 
-  /** With the owner's token. A path without a leading slash is relative to the live environment. */
+  /** Calls the management API with the owner's token. A path without a leading slash is relative to the live environment. */
   readonly manage = (
     method: string,
     path: string,
@@ -34,10 +34,10 @@ export class Scene {
   readonly run = (endpoint: Endpoint, body: unknown, options: CallOptions = {}): Promise<Reply> =>
     this.recorder.call("POST", `/v1/${endpoint}`, { token: this.keys.live, body, ...options });
 
-  /** A time relative to the current one. */
+  /** A time relative to the current time. */
   readonly at = (ms: number): string => new Date(this.recorder.world.clock.now + ms).toISOString();
 
-  /** From 0 to `count`, exclusive. */
+  /** A random whole number from 0 to `count`, exclusive. */
   readonly upTo = (count: number): number => Math.floor(this.#random() * count);
 
   readonly isLucky = (probability: number): boolean => this.#random() < probability;

@@ -6,10 +6,10 @@ const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven
 const HOUR = 3_600_000;
 /** Failed logins are written to the audit log after their response. */
 const AUDIT_MS = 1_000;
-/** Time until all processes know that an API key was revoked. */
+/** Time until all processes reject a revoked API key. */
 const REVOKED_MS = 5_000;
 
-/** Everything before the first sale: the first owner, members, tokens, a project, its keys and its catalog. */
+/** Creates everything that charges need: the first owner, members, tokens, a project, its keys and its catalog. */
 export async function setUp(scene: Scene): Promise<void> {
   await createOwner(scene);
   await createTokens(scene);
@@ -187,7 +187,7 @@ const CATALOG = {
   defaultPlan: null,
 };
 
-/** Applied to test, promoted to live, and then edited there. */
+/** Applies a catalog to Test, promotes it to Live, and edits it there. */
 async function editCatalog(scene: Scene): Promise<void> {
   const { manage: call } = scene;
   const document = { catalog: CATALOG, reach: "now" };

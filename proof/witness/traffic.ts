@@ -34,9 +34,9 @@ type Body = Readonly<Record<string, unknown>>;
 type Action = () => Promise<unknown>;
 
 type Traffic = {
-  /** Calls that depend on each other, once each, so that short runs include them. */
+  /** Makes calls that depend on each other once, so that short runs include them. */
   begin(): Promise<void>;
-  /** About this many calls, in an order determined by the seed. */
+  /** Makes about this many calls, in an order determined by the seed. */
   run(calls: number): Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export function openTraffic(scene: Scene): Traffic {
   const references: { customer: string; body: Body }[] = [];
   let count = 0;
 
-  /** Uses one item of the list, or does nothing if it is empty. */
+  /** Calls `work` with one item of the list, or does nothing if the list is empty. */
   const withOne = async <T>(list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> => {
     const one = list[upTo(list.length)];
     if (one !== undefined) await work(one);
@@ -94,7 +94,7 @@ export function openTraffic(scene: Scene): Traffic {
     sent.push({ endpoint: "events", body });
     await run("events", body);
   };
-  /** With another quantity, on another endpoint, or in the other environment. */
+  /** Reuses a key with another quantity, on another endpoint, or in the other environment. */
   const reuseKey: Action = () =>
     withOne(sent, ({ endpoint, body }) => {
       const { idempotencyKey, customerId } = body;

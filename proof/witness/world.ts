@@ -10,11 +10,11 @@ import { Service, spawnPurser } from "../harness/purser.ts";
 
 /** Two days before the end of a month and three hours before the end of a day. */
 const START = Date.UTC(2027, 0, 29, 21);
-/** Names in /metrics, which operators use in alerts. */
+/** Job names in /metrics, which operators use in alerts. */
 const JOBS = ["usage", "expiries", "request log"];
 const JOBS_SECONDS_MAX = 60;
 
-/** The service of one tree with its own PostgreSQL. The clock of both does not move until it is advanced. */
+/** The service of one tree with its own PostgreSQL. Both use a clock that moves only when it is advanced. */
 export type World = Pick<Database, "query"> & {
   readonly url: string;
   readonly setupToken: string;

@@ -32,7 +32,7 @@ test("every secret can be read from a file, without its final newline", () => {
   expect(readClientConfig({ PURSER_TOKEN_FILE: write("pur_mgmt_1\n") }).token).toBe("pur_mgmt_1");
 });
 
-test("a secret that is set twice, or whose file cannot be read, is rejected without printing it", () => {
+test("a secret that is set twice, or whose file cannot be read, is rejected without printing the secret", () => {
   const both = { DATABASE_URL: DATABASE, DATABASE_URL_FILE: write(DATABASE) };
   expect(() => readConfig(both)).toThrow(/^DATABASE_URL and DATABASE_URL_FILE must not both be set$/);
   expect(() => readConfig({ DATABASE_URL_FILE: "/no/such/file" })).toThrow(
@@ -42,7 +42,7 @@ test("a secret that is set twice, or whose file cannot be read, is rejected with
   expect(() => readClientConfig(twice)).toThrow(/^PURSER_TOKEN and PURSER_TOKEN_FILE must not both be set$/);
 });
 
-test("PUBLIC_URL is an origin, with https except on localhost", () => {
+test("PUBLIC_URL must be an origin and must use https except on localhost", () => {
   const read = (url: string) =>
     readConfig({ DATABASE_URL: "postgres://purser@db.internal/purser", PUBLIC_URL: url }).publicUrl;
   expect(read("")).toBe(null);
@@ -96,11 +96,11 @@ test.each([
     "traceidratio",
     0.1,
   ],
-])("tracing follows OpenTelemetry's variables: %o", (settings, url, sampler, ratio) => {
+])("tracing is configured by OpenTelemetry's variables: %o", (settings, url, sampler, ratio) => {
   expect(readConfig({ ...COLLECTOR, ...settings }).tracing).toEqual({ url, sampler, ratio });
 });
 
-test("tracing is off if there is no endpoint or if it is disabled", () => {
+test("tracing is off without an endpoint or if it is disabled", () => {
   expect(readConfig({ DATABASE_URL: DATABASE }).tracing).toBe(null);
   expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: "true" }).tracing).toBe(null);
   expect(readConfig({ ...COLLECTOR, OTEL_TRACES_EXPORTER: "none" }).tracing).toBe(null);

@@ -12,19 +12,19 @@ export type Config = {
   readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
-  /** Origin at which people and backends reach this installation. Null if unknown. */
+  /** The public origin of this installation. Null if unknown. */
   readonly publicUrl: string | null;
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly lanes: number;
   /** How long idempotency keys are kept. Null means forever. */
   readonly idempotencyDays: number | null;
-  /** A session ends after this time without use. */
+  /** A dashboard session ends after this many hours without use. */
   readonly sessionIdleHours: number;
   /** How long a known API key is trusted while the database is unreachable. */
   readonly keyGraceSeconds: number;
   readonly logLevel: string;
-  /** Where spans are exported. Null disables tracing. */
+  /** The OpenTelemetry collector and sampler. Null disables tracing. */
   readonly tracing: TraceSettings | null;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -43,7 +43,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that can also be read from a file. Its path is in a setting of the same name with `_FILE` appended. */
+/** Settings that can also be read from a file. The setting's name with `_FILE` appended sets the file's path. */
 type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
 
 /** Every setting and its description, for `purser help`. */
@@ -65,7 +65,7 @@ export const SETTINGS = {
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (default: 12)",
   KEY_GRACE_SECONDS:
     "seconds to trust a known API key while the database is unreachable, 0 to disable (default: 300)",
-  LOG_LEVEL: `${LOG_LEVELS.join(", ")} (default: info)`,
+  LOG_LEVEL: `minimum level to log: ${LOG_LEVELS.join(", ")} (default: info)`,
   OTEL_EXPORTER_OTLP_ENDPOINT:
     "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (default: none)",
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:
@@ -78,8 +78,8 @@ export const SETTINGS = {
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
     "pur_test_ or pur_live_ key of the first project, created by `purser serve` if the database has no projects",
-  PURSER_URL: "URL of the service that `purser catalog` calls (default: http://127.0.0.1:3300)",
-  PURSER_TOKEN: "management token for `purser catalog`",
+  PURSER_URL: "URL of the service, for `purser catalog` and `purser export` (default: http://127.0.0.1:3300)",
+  PURSER_TOKEN: "management token for `purser catalog` and `purser export`",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
   INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
   INIT_API_KEY_FILE: "file to read INIT_API_KEY from",
@@ -259,7 +259,7 @@ function readTls(environment: Environment, problems: string[]): Config["tls"] {
   return null;
 }
 
-/** Reads the initial owner. Messages contain neither value, because one is a secret. */
+/** Reads the initial owner. Messages contain neither the email nor the password. */
 function readFirstOwner(environment: Environment, problems: string[]): Config["init"]["owner"] {
   const email = environment["INIT_OWNER_EMAIL"] || null;
   const password = readSecret(environment, "INIT_OWNER_PASSWORD", problems);

@@ -33,11 +33,11 @@ async function main(args: string[]): Promise<void> {
   const known = optionsOf(command === "catalog" ? `catalog ${argument}` : command);
   for (const token of tokens)
     if (token.kind === "option" && !known.includes(token.name))
-      throw new UsageError(`${command} takes no option ${token.rawName}`);
+      throw new UsageError(`${command} does not accept ${token.rawName}`);
   switch (command) {
     case "version":
       return print(VERSION);
-    // `openapi`, `dev` and `serve` load the server. The other commands start in a fraction of the time without it.
+    // Only `openapi`, `dev` and `serve` load the server, because the other commands start much faster without it.
     case "openapi": {
       const { renderOpenApi } = await import("./commands/openapi.ts");
       return print(await renderOpenApi(values.manage ? "manage" : "runtime"));
@@ -91,7 +91,7 @@ async function main(args: string[]): Promise<void> {
       return;
     }
     default:
-      throw new UsageError(`there is no command ${JSON.stringify(command)}`);
+      throw new UsageError(`unknown command ${JSON.stringify(command)}`);
   }
 }
 
@@ -101,14 +101,15 @@ function checkArguments(command: string, given: readonly string[]): void {
     return;
   }
   const takesOne = ["create-project", "revoke-key", "reset-owner", "export"].includes(command);
-  if (takesOne && given.length !== 1) throw new UsageError(`${command} takes one argument`);
-  if (!takesOne && given.length > 0) throw new UsageError(`unexpected: ${given.join(" ")}`);
+  if (takesOne && given.length !== 1) throw new UsageError(`${command} takes exactly one argument`);
+  if (!takesOne && given.length > 0) throw new UsageError(`unexpected argument: ${given.join(" ")}`);
 }
 
 function checkCatalogArguments([action, ...rest]: readonly string[]): void {
-  if (action !== "export" && action !== "apply") throw new UsageError("catalog takes export or apply FILE");
-  if (action === "export" && rest.length > 0) throw new UsageError(`unexpected: ${rest.join(" ")}`);
-  if (action === "apply" && rest.length !== 1) throw new UsageError("catalog apply takes one file");
+  if (action !== "export" && action !== "apply")
+    throw new UsageError("catalog must be followed by export or apply FILE");
+  if (action === "export" && rest.length > 0) throw new UsageError(`unexpected argument: ${rest.join(" ")}`);
+  if (action === "apply" && rest.length !== 1) throw new UsageError("catalog apply takes exactly one file");
 }
 
 function parse(args: string[]) {
@@ -143,29 +144,29 @@ function parse(args: string[]) {
   }
 }
 
-/** The first sentence of Node's message. The rest is about escaping, which no command needs. */
+/** Returns the first sentence of Node's message. Its other sentences explain escaping, which no command needs. */
 function describeParseError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '([^']+)'/.exec(message)?.[1];
-  return unknown === undefined ? (message.split(". ")[0] ?? message) : `there is no option ${unknown}`;
+  return unknown === undefined ? (message.split(". ")[0] ?? message) : `unknown option ${unknown}`;
 }
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(`not a port: ${text}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(`invalid port: ${text}`);
   return port;
 }
 
 function readOrdinal(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^\d{1,3}$/.test(text) || Number(text) > ORDINAL_MAX) throw new UsageError(`not an ordinal: ${text}`);
+  if (!/^\d{1,3}$/.test(text) || Number(text) > ORDINAL_MAX) throw new UsageError(`invalid ordinal: ${text}`);
   return Number(text);
 }
 
 function readDay(text: string | undefined): Instant | null {
   if (text === undefined) return null;
   const day = parseUtcDay(text);
-  if (day === null) throw new UsageError(`not a day: ${text}`);
+  if (day === null) throw new UsageError(`invalid date: ${text}`);
   return day;
 }
 

@@ -44,7 +44,7 @@ import { toProblem as toRuntimeProblem } from "./runtime/reply.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
 
-/** Half of the connections that reversals and reads of holds share with the management API, for each project. */
+/** In each project, reversals and hold reads use at most half of the connections that they share with the management API. */
 const RUNTIME_SHARE = {
   ...{ max: 4, waitingMax: 200, waitMsMax: 8_000 },
   refusal: () => toRuntimeProblem({ kind: "overloaded" }),
@@ -135,19 +135,19 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   return app;
 }
 
-/** Headers must arrive within 5 s, checked every second; Node's default is every 30 s. */
+/** Request headers must arrive within 5 s. Checked every second, because Node checks only every 30 s by default. */
 const SLOW_CLIENTS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // No logger per request: `observe.ts` logs requests, using an allow-list of fields.
+    // No logger per request, because `observe.ts` logs requests, using an allow-list of fields.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: chooseRequestId,
     bodyLimit: BODY_BYTES_MAX,
-    // The router's limit applies before decoding: 255 characters of 4 bytes, percent-encoded, are 3,060. The router's default is 100.
+    // The router applies this limit before decoding. 255 percent-encoded characters of 4 bytes have length 3,060. The default is 100.
     routerOptions: { maxParamLength: 3_072 },
     schemaController: compileWhenNeeded(),
     // Uses the address that a trusted proxy forwards, because failed logins are counted by address.
@@ -155,9 +155,9 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,
     forceCloseConnections: "idle",
-    // A request that arrives during shutdown is still served, on a connection that then closes.
+    // A request that arrives during shutdown is still served. Its connection then closes.
     return503OnClosing: false,
-    // A URL that cannot be decoded has no route, and does not reach the error handler.
+    // Handles URLs that cannot be decoded. They have no route, and do not reach the error handler.
     frameworkErrors: (error, request, reply) =>
       replyWithProblem(
         reply.headers(NO_SNIFF).header("x-request-id", request.id),
@@ -165,9 +165,9 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
         config.publicUrl,
       ),
     clientErrorHandler: (error, socket) => {
-      // An upload lasts as long as processing its rows takes, so the total timeout does not apply to it.
+      // Processing an upload's rows can take long, so the total timeout does not apply to uploads.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
-      // Not valid HTTP: there is no request to respond to or log.
+      // The data is not valid HTTP, so there is no request to respond to or log.
       const status =
         "code" in error && error.code === "HPE_HEADER_OVERFLOW"
           ? "431 Request Header Fields Too Large"
@@ -180,7 +180,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     },
     ajv: {
       customOptions: {
-        // Strict: validates what the caller sent, without conversions.
+        // Validates what the caller sent, without converting types.
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,

@@ -51,7 +51,7 @@ const VERIFICATIONS_EVERY_MS = 10_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
 
-/** Pools besides the connections of the lanes and the reader. docs/operations/sizing.md states the total. */
+/** Connection pools. Lanes and the reader have other connections. docs/operations/sizing.md states the total. */
 export const POOLS = {
   keys: { name: "keys", sizeMax: 4 },
   // Separate pool, so that dashboard queries cannot delay API key lookups.
@@ -136,7 +136,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const jobs = schedule(
     [
       {
-        // One round trip. It also fails on a standby, and behind a pooler that shares connections between transactions.
+        // Takes one round trip. Also fails on a standby, and behind a pooler that shares connections between transactions.
         name: "database",
         everyMs: DATABASE_EVERY_MS,
         run: () =>
@@ -203,7 +203,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     },
   );
 
-  // A single cell holds every project.
+  // There is one cell, which contains all projects.
   const lanesOf = () => lanes;
   const readerOf = () => reader;
   const missingFeature = findMissingFeature((work) => single(pool, work));
@@ -246,7 +246,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const end = async (): Promise<void> => {
     readiness.isStopping = true;
     stopping.abort();
-    // `close` ends connections that are idle now; busy ones become idle later.
+    // `close` ends only connections that are idle now. The timer ends all other connections as they become idle.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();
     clearInterval(sweep);

@@ -10,7 +10,7 @@ const E = "/manage/v1/projects/:projectId/:environment";
 const CUSTOMER = `${E}/customers/:customerId`;
 
 /**
- * The access that each operation of the management API requires. Written a second time manually, so that no edit widens access
+ * The access that each operation of the management API requires. Repeated here by hand, so that no edit widens access
  * unnoticed.
  */
 export const ACCESS: Readonly<Record<string, Access>> = {

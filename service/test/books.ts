@@ -57,7 +57,7 @@ function expectCounters(account: Account, wallet: ReturnType<typeof decodeWallet
 
 /**
  * Sums the ledger. Also expects sequences without gaps, parts that add up to the amount, and balances that follow from the previous
- * one.
+ * balance.
  */
 async function foldLedger(database: TestDatabase): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>();

@@ -5,5 +5,5 @@ export const HISTORIES_TIMEOUT_MS = 60_000 + HISTORIES * 20;
 /** How many invalid bodies the fuzz test sends. */
 export const BODIES = Number(process.env["BODIES"] ?? 10_000);
 
-/** Hostile requests go to all public and runtime routes, and to all others, or with `ROUTE_STEP=5` to every fifth of those. */
+/** Hostile requests go to every route. With `ROUTE_STEP=5`, they go to all public and runtime routes, and to every fifth other route. */
 export const ROUTE_STEP = Number(process.env["ROUTE_STEP"] ?? 1);

@@ -24,7 +24,7 @@ const urlAs = (role: string, database: string): string =>
 
 let server: pg.Pool | null = null;
 
-/** Runs a statement on the server, over connections that all tests of a worker share. They do not keep the worker alive. */
+/** Runs a statement on the server, over connections that all tests of a worker share. These connections do not keep the worker alive. */
 async function onServer(statement: string): Promise<void> {
   if (server === null) {
     server = new pg.Pool({
@@ -81,7 +81,7 @@ export function prepareOnce<T>(
     await onServer(
       `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${source}'`,
     );
-    // Nothing drops the clone, because later tests need it. It ends with the server.
+    // The clone is never dropped, because later tests need it. It is deleted with the server.
     await onServer(cloneDatabase({ name: template, template: source }));
     return { template, facts };
   };
@@ -183,7 +183,7 @@ export async function setup(
   return startOn(database, await createTestProject(database), overrides);
 }
 
-/** Starts the service on a copy of a seeded database, or of one that `prepareOnce` made from it. */
+/** Starts the service on a copy of a seeded database, or of a database that `prepareOnce` prepared. */
 export async function setupSeeded(
   template: SeededDatabase | PreparedDatabase,
   overrides: Record<string, string>,

@@ -7,7 +7,7 @@ import { post, type Reply, type TestDatabase } from "./harness.ts";
 import { windBack } from "./wind-back.ts";
 
 export type Holds = Credits & {
-  /** Opens a hold for "ada" with a new key, unless the body says otherwise. */
+  /** Opens a hold for "ada" with a new key. `body` overrides fields. */
   hold(body: object): Promise<Reply>;
   /** Opens a hold and returns its ID. */
   open(body: object): Promise<string>;
@@ -72,7 +72,10 @@ export async function expireHolds(database: TestDatabase): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Moves wallets and holds into the past by this much. The ID of a hold contains the time of its opening, so it changes too. */
+/**
+ * Moves wallets and holds into the past by `ms`. A hold's ID contains its opening time, so the ID changes too. Returns a function that maps
+ * old IDs to new IDs.
+ */
 export async function windBackHolds(database: TestDatabase, ms: number): Promise<(holdId: string) => string> {
   await windBack(database, ms);
   const shift = (column: string) => `${column} = ${column} - make_interval(secs => ${ms / 1_000})`;

@@ -19,7 +19,7 @@ export async function sendFile(
   return { status: response.status, body: (await response.json()) as Answer };
 }
 
-/** Three new customers and an existing one: `ada`. */
+/** Three new customers, and the existing customer `ada`. */
 export const FILE = `customerId,name,email,billingReference,plan,planEndsAt,credits,pool,expiresAt,reference
 c1,"Company, the first",1@example.com,cus_1,pro,,250,,,
 c2,Company 2,,,pro,2099-01-01T00:00:00Z,,,,

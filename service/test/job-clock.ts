@@ -5,7 +5,7 @@ export type JobClock = { readonly pass: (ms: number) => void };
 
 /**
  * Starts a service whose jobs run when the test moves their clock, so that a test of a job that runs every ten seconds does not
- * wait. All other time is real.
+ * wait. All other timers are real.
  */
 export async function withJobClock<T>(start: () => Promise<T>): Promise<T & JobClock> {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -69,7 +69,7 @@ export async function nameSeeds({ manage }: Managed): Promise<void> {
   );
 }
 
-/** Sends a request like automation or a browser. */
+/** Sends a request as automation or a browser would. */
 export async function send(url: string, method: string, options: CallOptions = {}): Promise<Reply> {
   const { body, token = null, headers = {} } = options;
   const response = await fetch(url, {

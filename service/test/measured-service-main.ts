@@ -20,7 +20,7 @@ function cpuMicros(): number {
   return user + system;
 }
 
-/** The median of several rounds. */
+/** The processor time of one parse: the median of several rounds. */
 function parseMicros(text: string): number {
   const rounds = Array.from({ length: PARSE_ROUNDS }, () => {
     const before = cpuMicros();

@@ -60,7 +60,7 @@ function selectorsOf(query: string): Selector[] {
   );
 }
 
-/** The names in a scrape, including those that a histogram implies. */
+/** The names in a scrape, including the names that a histogram implies. */
 function namesIn(scrape: string): Set<string> {
   return new Set(
     [...scrape.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name = "", type]) =>
@@ -112,7 +112,7 @@ function withoutSuffix(name: string): string {
   return name.replace(/_(bucket|sum|count)$/, "");
 }
 
-test("metrics show the pools, and whether the database is reachable", async () => {
+test("metrics show the connection pools, and whether the database is reachable", async () => {
   const server = await startOwnServer();
   const { metricsUrl } = await startTestService(server.database);
   const read = async () => (await fetch(`${metricsUrl}/metrics`)).text();

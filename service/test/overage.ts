@@ -17,7 +17,7 @@ export async function setupOverage(overage: number | null = 50) {
   const published = await publish(overage);
   if (published.status !== 200) throw new Error(published.text);
   let count = 0;
-  /** Charges "ada" with a new key, unless the body says otherwise. */
+  /** Charges "ada" with a new key. `body` overrides fields. */
   const consume = (body: object) =>
     managed.consume({ customerId: "ada", idempotencyKey: `over-${count++}`, ...body });
   return { ...managed, ...openHolds(managed), publish, consume };

@@ -18,8 +18,8 @@ export const TEMPLATE = "purser_template";
 export const SERVICE_ROLE = "purser_service";
 
 /**
- * Starts one real server for the whole run. `TEST_POSTGRES=15` uses version 15 from Debian's package. With `EVERY_STATEMENT=1` the
- * run fails if a statement of the store never ran. With `STATEMENTS_RUN` it writes the test files of each statement to that file.
+ * Starts one real server for the whole run. `TEST_POSTGRES=15` uses version 15 from Debian's package. With `EVERY_STATEMENT=1`, the
+ * run fails if a statement of the store never ran. Add `STATEMENTS_RUN=FILE` to list the test files that ran each statement.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";

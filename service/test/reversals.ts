@@ -5,7 +5,7 @@ import { post, type Reply } from "./harness.ts";
 import { type Managed, setupManage } from "./manage.ts";
 
 export type Reversals = Managed & {
-  /** Charges "ada" with a new key, unless the body says otherwise, and returns the consume ID. */
+  /** Charges "ada" with a new key, and returns the consume ID. `body` overrides fields. */
   charge(body: object): Promise<string>;
   /** Reverses a charge of "ada" with an API key that has only the `reverse` scope. */
   reverse(consumeId: string, body?: object, url?: string): Promise<Reply>;
@@ -39,7 +39,9 @@ export async function setupReversals(): Promise<Reversals> {
   };
 }
 
-/** Makes all charges older. Their IDs contain their time, so they change too. */
+/**
+ * Makes all charges older. The IDs of charges contain their time, so the IDs change too. Returns a function that maps old IDs to new IDs.
+ */
 export async function ageCharges({ database }: Managed, ms: number): Promise<(consumeId: string) => string> {
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await database.query("set session_replication_role = replica");

@@ -11,7 +11,7 @@ import { mayActAs, ROLES, type Role } from "../src/primitives/role.ts";
 
 export const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 
-/** The owner's password hashed at the lowest cost, because tests log in by the hundred. The cost is part of the hash. */
+/** The owner's password hashed at the lowest cost, because hundreds of tests log in. The cost is part of the hash. */
 const CHEAP_HASH =
   "$argon2id$v=19$m=64,t=1,p=1$cHVyc2VyLXRlc3Qtc2FsdA$DDYyZmB8Bw8i96g38zF3v6v5Y0VTDjzQD4wyFWOrWZo";
 

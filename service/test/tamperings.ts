@@ -32,9 +32,12 @@ const LEDGER: readonly Tampering[] = [
     "an amount beyond 53 bits",
     `update cell.ledger set amount = -(2::bigint ^ 60)::bigint where ${ANY_CONSUME}`,
   ),
-  entry("which grant paid", `update cell.ledger set parts = replace(parts, '1:', '2:') where ${ANY_CONSUME}`),
+  entry(
+    "the grant that paid",
+    `update cell.ledger set parts = replace(parts, '1:', '2:') where ${ANY_CONSUME}`,
+  ),
   entry("unreadable parts", `update cell.ledger set parts = 'all of it' where ${ANY_CONSUME}`),
-  entry("a quantity that was paid", `update cell.ledger set quantity = 2 where ${ANY_CONSUME}`),
+  entry("a charged quantity", `update cell.ledger set quantity = 2 where ${ANY_CONSUME}`),
   entry("a feature", `update cell.ledger set feature_id = 4 where ${ANY_CONSUME}`),
   entry("a consume without a feature", `update cell.ledger set feature_id = null where ${ANY_CONSUME}`),
   entry("an entry in another environment", `update cell.ledger set environment_id = 99 where ${ANY_CONSUME}`),
@@ -51,7 +54,7 @@ const LEDGER: readonly Tampering[] = [
      select recorded_at, sequence + 1, ${COLUMNS} from cell.ledger where ${LAST_ENTRY}`,
   ),
   entry(
-    "more reversed than was used",
+    "a reversal of more than was charged",
     `update cell.ledger set quantity = 1501 where ${OF_ADA} and kind = 5 and quantity = 500`,
   ),
   entry(
@@ -66,7 +69,7 @@ const LEDGER: readonly Tampering[] = [
     "a request without its last charge",
     `update cell.ledger set item = 0, items = 2 where ${ANY_CONSUME}`,
   ),
-  entry("a reversal of something else", `update cell.ledger set reverses = 1 where ${OF_ADA} and kind = 5`),
+  entry("a reversal of the wrong entry", `update cell.ledger set reverses = 1 where ${OF_ADA} and kind = 5`),
   entry("all of a ledger deleted", `delete from cell.ledger where ${OF_ADA}`),
 ];
 
@@ -81,7 +84,7 @@ const GRANTS: readonly Tampering[] = [
   entry("a grant's kind", `update cell.grants set kind = 4 where ${OF_ADA} and number = 2`),
   entry("a grant's pool", `update cell.grants set pool_id = 99 where ${OF_ADA} and number = 2`),
   entry(
-    "a grant's end",
+    "a grant's expiry",
     `update cell.grants set expires_at = effective_at + interval '1 year' where ${OF_ADA} and number = 2`,
   ),
   entry(
@@ -113,15 +116,15 @@ const OVERRIDES: readonly Tampering[] = [
     `update cell.overrides set effective_at = effective_at + interval '1 hour' where ${OF_ADA} and number = 1`,
   ),
   entry(
-    "overrides that had ended",
+    "overrides that had already ended",
     `update cell.overrides set ends_at = effective_at + interval '1 microsecond' where ${OF_ADA} and number = 3`,
   ),
   entry(
-    "the overrides of a charge",
+    "the overrides of a charge removed",
     `update cell.ledger set overrides_number = null where ${OF_ADA} and overrides_number = 3`,
   ),
   entry(
-    "other overrides of a charge",
+    "the wrong overrides of a charge",
     `update cell.ledger set overrides_number = 1 where ${OF_ADA} and overrides_number = 3`,
   ),
   entry(
@@ -143,7 +146,7 @@ const OVERRIDES: readonly Tampering[] = [
     ownCounters: found.ownCounters.map((counter) => ({ ...counter, used: counter.used - 1 })),
   })),
   wallet("overrides dropped from the wallet", (found) => ({ ...found, overrides: null })),
-  wallet("other terms in the wallet", (found) => ({
+  wallet("different terms in the wallet", (found) => ({
     ...found,
     overrides: found.overrides && { ...found.overrides, features: [] },
   })),
@@ -162,7 +165,7 @@ const WALLETS: readonly Tampering[] = [
     grants: found.grants.map((grant) => ({ ...grant, expiresAt: null, kind: "purchase" as const })),
   })),
   wallet("a count of grants", (found) => ({ ...found, grantCount: found.grantCount - 1 })),
-  wallet("use of a limit forgiven", (found) => ({
+  wallet("the use of a limit lowered", (found) => ({
     ...found,
     assignment: withPlan(found.assignment, ({ counters, ...plan }) => ({
       ...plan,
@@ -225,7 +228,7 @@ function entry(name: string, statement: string): Tampering {
     name,
     async tamper(database) {
       const changed = await database.query(`${statement} returning 1`);
-      if (changed.length === 0) throw new Error(`nothing was tampered with: ${name}`);
+      if (changed.length === 0) throw new Error(`the tampering changed nothing: ${name}`);
     },
   };
 }
@@ -240,7 +243,7 @@ function wallet(name: string, change: (wallet: Wallet) => Wallet): Tampering {
       const rest = { decidedAt: brandAs<Instant>(0), isBlocked: false };
       const changed = change(decodeWalletState(before, { sequence: Number(row["sequence"]), ...rest }));
       const state = encodeWalletState(changed);
-      if (state === before) throw new Error(`nothing was tampered with: ${name}`);
+      if (state === before) throw new Error(`the tampering changed nothing: ${name}`);
       const balance = changed.grants.reduce((sum, { remaining }) => sum + remaining, 0);
       await database.query(`update cell.wallets set state = $1, balance = $2 where ${OF_ADA}`, [
         state,

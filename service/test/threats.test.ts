@@ -11,7 +11,7 @@ const rows = readFileSync(join(FOLDER, "threats.md"), "utf8")
   .slice(1)
   .flatMap((section) => section.split("\n").filter((line) => /^\| (?!Threat \|)[^-]/.test(line)));
 
-test("every threat links to at least one test that exists under that name", () => {
+test("every threat links to at least one test, and every linked test exists under that name", () => {
   const broken = rows.flatMap((row) => {
     const links = [...row.matchAll(LINK)];
     const missing = links.filter(([, title = "", file = ""]) => {

@@ -103,7 +103,7 @@ test("packages are imported only where allowed: pg in postgres and commands", ()
   expect(broken).toEqual([]);
 });
 
-test("tracing is loaded only on demand, so that it costs nothing if it is off", () => {
+test("tracing code is loaded only on demand, so that it costs nothing when tracing is off", () => {
   const loading = imports.filter(({ target, isType }) => target === "edge/tracing.ts" && !isType);
   expect(loading.map(({ file }) => file)).toEqual(["service/src/service.ts"]);
   expect(read("service/src/service.ts")).not.toMatch(/^import .*edge\/tracing\.ts"/m);
@@ -126,7 +126,7 @@ test("no file has more than 300 lines", () => {
   expect(everything.filter((file) => read(file).trimEnd().split("\n").length > 300)).toEqual([]);
 });
 
-test("only config.ts and the test setup read the environment", () => {
+test("only config.ts and the test setup read environment variables", () => {
   const files = glob("service/**/*.ts");
   expect(findLines(files, /process\.env\b/, ["src/config.ts", "test/"])).toEqual([]);
 });
@@ -180,7 +180,7 @@ test("file names are specific and in kebab case", () => {
   expect(everything.filter((file) => !/^[a-z0-9./-]+$/.test(file))).toEqual([]);
 });
 
-test("every error code has a page, and every page has a code", () => {
+test("every error code has a documentation page, and every page has an error code", () => {
   const pages = glob("docs/errors/*").map((file) => file.replace("docs/errors/", ""));
   expect(pages).toEqual(
     Object.keys(PROBLEMS)

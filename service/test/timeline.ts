@@ -184,7 +184,7 @@ export class Timeline {
     return outcome.kind;
   }
 
-  /** Reduces the current allowance to what remains of it elsewhere. */
+  /** Reduces the current allowance to the credits that remain of it in another system. */
   reduce(when: string, remaining: number, pool = CREDITS): ReductionOutcome {
     const outcome = reduceAllowance(this.catalog, this.wallet, { pool, remaining }, at(when));
     if ("change" in outcome) this.#keep(outcome.change);
@@ -246,7 +246,7 @@ export class Timeline {
     return outcome;
   }
 
-  /** The hold as it is now: a revocation may have changed it. */
+  /** The current state of a hold, which a revocation may have changed. */
   #current(hold: Hold): Hold {
     return this.wallet.holds.find(({ number }) => number === hold.number) ?? hold;
   }

@@ -35,6 +35,6 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
 /** Counts the allowed replies. Throws if any reply is not 200. */
 export function countAllowed(replies: readonly Reply[]): number {
   const failed = replies.filter(({ status }) => status !== 200).map(({ status, text }) => ({ status, text }));
-  if (failed.length > 0) throw new Error(`${failed.length} were not answered with 200: ${failed[0]?.text}`);
+  if (failed.length > 0) throw new Error(`${failed.length} did not return 200: ${failed[0]?.text}`);
   return replies.filter(({ body }) => body["allowed"] === true).length;
 }

@@ -6,7 +6,7 @@ import { readUsageProgress } from "../src/store/cell/usage/progress.ts";
 import type { TestDatabase } from "./harness.ts";
 import type { Managed } from "./manage.ts";
 
-// Computes the same rows as the job's query, but independently of it.
+// Computes the same rows as the job's query, but independently of that query.
 const ROWS = `
   select environment_id, 1 as kind, event as key, customer_number, occurred_at as at, 1 as count,
     quantity::numeric as quantity, 0::numeric as credits

@@ -45,7 +45,7 @@ export class Wire {
     this.#isRefusingAfterCommit = options.thenRefusing;
   }
 
-  /** Closes all connections. With `refusing`, new ones are refused. */
+  /** Closes all connections. With `refusing`, new connections are refused. */
   cut(options: { refusing: boolean } = { refusing: false }): void {
     this.#isRefusing = options.refusing;
     for (const socket of this.#sockets) socket.destroy();

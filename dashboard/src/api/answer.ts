@@ -22,7 +22,7 @@ export type Body<Name extends keyof operations> = operations[Name] extends {
 
 export type Environment = "test" | "live";
 
-/** Project and environment: the path parameters that most calls start with. */
+/** The project and environment, which are in the path of most calls. */
 export type Scope = { readonly projectId: string; readonly environment: Environment };
 
 /** Drops the other route parameters, so that equal scopes give equal query keys. */

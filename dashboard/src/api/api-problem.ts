@@ -10,7 +10,7 @@ type ProblemFields = {
   cause?: unknown;
 };
 
-/** An error response from the API, with its own title and detail. */
+/** An error response from the API, with its title and detail. */
 export class ApiProblem extends Error {
   override readonly name = "ApiProblem";
   readonly status: number;

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Item, type Scope, scopeOf } from "./answer.ts";
 import { wholeListOf } from "./lists.ts";
 
-// Shared by the catalog pages and by pages that choose from the catalog, so that one edit refreshes all of them.
+// Queries shared by the catalog pages and by pages that select catalog items, so that one edit refreshes all of these pages.
 
 export type PlanSummary = Item<"listPlans">;
 export type Pool = Item<"listPools">;
@@ -21,7 +21,7 @@ export function poolsQuery(scope: Scope) {
   });
 }
 
-/** Includes archived features, because history refers to them. */
+/** Includes archived features, because past requests and entries can refer to them. */
 export function featuresQuery(scope: Scope) {
   return wholeListOf("/manage/v1/projects/{projectId}/{environment}/features", {
     params: { path: scopeOf(scope) },
@@ -42,7 +42,7 @@ export function poolNamesQuery(scope: Scope) {
   });
 }
 
-/** The names of event keys that have one. */
+/** Event keys with a name. */
 export function eventNamesQuery(scope: Scope) {
   return queryOptions({
     ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/event-keys", {

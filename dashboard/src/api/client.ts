@@ -31,13 +31,13 @@ const STOPPED = {
 async function fetchOk(request: Request): Promise<Response> {
   const fail = (cause: unknown): never => throwUnanswered(cause, request.method === "GET");
   const response = await fetch(request).catch(fail);
-  // Read here, so that a truncated body is reported like a lost connection, whatever the status is.
+  // Read the body here, so that a truncated body is reported as a lost connection, whatever the status.
   const body = await response.blob().catch(fail);
   if (!response.ok) throw readProblem(response.status, parse(await body.text()));
   return response.status === 204 ? response : new Response(body, response);
 }
 
-/** Null if the body is not JSON, for example from a proxy. */
+/** Parses a response body. Null if it is not JSON, for example a proxy's error page. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -46,10 +46,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Response body of a call. A truncated response is thrown as an unknown outcome. */
+/** Returns the response body of a call. If the response is truncated, throws an error that says the outcome is unknown. */
 export async function answerOf<T>(call: Promise<{ data?: T }>): Promise<T> {
   const { data } = await call.catch((cause: unknown) => throwUnanswered(cause));
-  // For 204, T is undefined.
+  // With status 204, T is undefined.
   return data as T;
 }
 

@@ -53,7 +53,7 @@ export function interrupted(cause?: unknown): ApiProblem {
     status: 0,
     code: "interrupted",
     title: "The transfer was interrupted",
-    detail: "The received rows are kept. Resume to download the rest.",
+    detail: "The rows received so far are kept. Resume to download the other rows.",
     requestId: null,
     errors: [],
     cause,

@@ -26,7 +26,7 @@ export function readPage<P extends ListPath>(path: P, request: Request<P>, curso
   return answerOf(get<Page<P>>(path, { params: { ...params, query: { ...params?.query, ...cursor } } }));
 }
 
-/** Untyped, because the functions that call it have typed paths. */
+/** Accepts any path. The functions that call it accept only valid paths. */
 const get = api.GET as <T>(path: string, request: object) => Promise<{ data?: T }>;
 
 /** A list read page by page with cursors. */
@@ -55,7 +55,9 @@ export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
   });
 }
 
-/** Reads a list from the start, up to `pagesMax` pages. `onRead` gets the number of rows so far; false stops reading. */
+/**
+ * Reads a list from the start, up to `pagesMax` pages. `onRead` gets the number of rows read so far. If it returns false, reading stops.
+ */
 export async function readList<P extends ListPath>(
   path: P,
   request: Request<P>,
@@ -78,7 +80,7 @@ export async function readList<P extends ListPath>(
   return { items, isWhole: false };
 }
 
-/** How many pages to search for a linked row. */
+/** Maximum number of pages to search for a linked row. */
 const PAGES_MAX = 32;
 
 /** Loads pages until the linked row is found or the list ends. */

@@ -17,15 +17,15 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: watch }),
   defaultOptions: {
     queries: {
-      // Send requests even if the browser reports being offline: the service often runs on localhost.
+      // Send requests even if the browser reports that it is offline, because the service often runs on localhost.
       networkMode: "always",
       // Going back shows cached data and refetches in the background.
       staleTime: 5_000,
       // Retrying does not fix a 4xx.
       retry: (failures, error) => !(error instanceof ApiProblem && error.status < 500) && failures < 2,
     },
-    // Writes move money: never retry or postpone one automatically.
-    // gcTime 0 drops the response, which may hold a secret, when its form closes.
+    // Never retry or postpone writes automatically, because they can add or charge credits. gcTime 0 drops the response, which may hold a
+    // secret, when its form closes.
     mutations: { networkMode: "always", retry: false, gcTime: 0 },
   },
 });

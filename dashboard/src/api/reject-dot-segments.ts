@@ -1,8 +1,8 @@
 import { ApiProblem } from "./api-problem.ts";
 
 /**
- * Browsers resolve "." and ".." in a path, even if encoded: ending the plan of the customer "." would erase the customer "plan".
- * Such IDs can only be used by clients that send the path unchanged.
+ * Browsers resolve "." and ".." in a path, even if encoded: `DELETE …/customers/./plan` would become `DELETE …/customers/plan`
+ * and erase the customer "plan". Only clients that send the path unchanged can use these IDs.
  */
 export function rejectDotSegments(params: Record<string, unknown>): void {
   for (const value of Object.values(params)) {

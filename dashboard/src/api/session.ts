@@ -12,7 +12,7 @@ export function mayActAs(role: Role, needed: Role): boolean {
   return RANKS.indexOf(role) >= RANKS.indexOf(needed);
 }
 
-/** The member or token that is logged in; null if nobody is. */
+/** The member or token that is logged in; null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ["get", "/manage/v1/session"],
   queryFn: async (): Promise<Session | null> => {

@@ -11,13 +11,13 @@ export function usageQuery(scope: Scope, settings: UsageSettings) {
   const params = { path: scopeOf(scope), query: toQuery(settings) };
   return queryOptions({
     queryKey: ["get", USAGE_PATH, params],
-    // Returned together, so that placeholder data is labeled with the query it belongs to.
+    // Return the settings too, so that a chart shown while the next one loads keeps its own labels.
     queryFn: async ({ signal }) => ({
       settings,
       usage: await answerOf(api.GET(USAGE_PATH, { params, signal })),
     }),
     staleTime: 15_000,
-    // Keep the previous chart until the next one arrives, to avoid layout jumps.
+    // Keep the previous chart while the next one loads, to avoid layout jumps.
     placeholderData: keepPreviousData,
     // If the route's prefetch failed, mounting the page must not retry it.
     retryOnMount: false,

@@ -52,7 +52,7 @@ type Noun = NounOf<keyof paths>;
 
 const NOUN = /^\/manage\/v1\/(?:projects\/\{projectId\}\/(?:\{environment\}\/)?)?([^/]+)/;
 
-/** Query filter for all reads under these API nouns: "customers" matches all paths under …/customers. */
+/** Query filter for all reads of these API resources: "customers" matches all paths under …/customers. */
 export function about(...nouns: readonly Noun[]) {
   return {
     predicate: ({ queryKey: [kind, path] }: Query): boolean =>
@@ -60,7 +60,7 @@ export function about(...nouns: readonly Noun[]) {
   };
 }
 
-/** Refetches visible queries about these nouns after a write, and marks the others stale. */
+/** After a write, refetches visible queries about these resources and marks the others stale. */
 export function refresh(...nouns: readonly Noun[]): Promise<void> {
   return queryClient.invalidateQueries(about(...nouns));
 }
@@ -107,5 +107,5 @@ function showCall(method: string, path: string, request: object): Call {
   };
 }
 
-/** Untyped, because the functions that call it have typed methods and paths. */
+/** Accepts any method and path. The functions that call it accept only valid ones. */
 const send = api.request as <T>(method: string, path: string, request: object) => Promise<{ data?: T }>;

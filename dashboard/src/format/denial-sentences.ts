@@ -7,14 +7,14 @@ type Limit = { readonly quantity: number; readonly used: number; readonly resets
 
 /** The facts behind a decision, at the time of the denial or now. */
 type Position = {
-  /** The denied feature, if the request has several items. */
+  /** The feature of the request or, with several items, of the denied item. */
   readonly feature: string;
   readonly reason: string | null;
   readonly creditsRequired: number;
   readonly balance: number;
-  /** Null if none is allowed, or if it is no longer known. Null numbers are unlimited. */
+  /** Null if the plan allows no overage, or if the overage is no longer known. A null number means unlimited. */
   readonly overage: { readonly credits: number | null; readonly remaining: number | null } | null;
-  /** Credits that neither the balance nor overage covers. Null for other reasons, or if it is no longer known. */
+  /** Credits that neither the balance nor overage covers. Null for other denial reasons, or if the number is no longer known. */
   readonly shortfall: number | null;
   readonly resetsAt: string | null;
   readonly limit: Limit;
@@ -24,10 +24,10 @@ export type Denial = Position & {
   readonly reason: string;
   readonly customerId: string | null;
   readonly quantity: number;
-  /** Null for a request without items. */
+  /** The items of the request. Null for a request without items. */
   readonly items: readonly RequestItem[] | null;
   readonly pool: string;
-  /** Null if the limit's period is no longer known. */
+  /** The limit's period. Null if it is no longer known. */
   readonly limitPeriod: Period | null;
   readonly plan: { readonly name: string } | null;
   /** Whether the customer's overrides set the cost, the limit or the exclusion. */
@@ -126,7 +126,7 @@ function limitReset(limit: Limit, format: FormatTime): string {
 
 type Items = Pick<Denial, "items">;
 
-/** Whether the required credits may include those of earlier items, because the denied item is not the first. */
+/** Whether the required credits may include credits for earlier items, because the denied item is not the first. */
 function hasItemsBefore({ items }: Items, feature: string): boolean {
   return items !== null && items[0]?.feature !== feature;
 }
@@ -186,7 +186,7 @@ export function describeNow(denial: Denial, nameOf: (feature: string) => string)
     const overage = Math.max(0, now.creditsRequired - now.balance);
     const cost = `${countOf(now.creditsRequired, "credit")}${describeOverageIn(overage, now.creditsRequired)}`;
     return [
-      // With items, the required credits are not those of the whole request.
+      // With items, `creditsRequired` does not cover the whole request.
       now.creditsRequired === 0 || items !== null
         ? "The same request would be allowed now."
         : `The same request would be allowed now. It would cost ${cost}; the balance is ${formatCount(now.balance)}.`,
@@ -227,7 +227,7 @@ function describeOverageIn(overage: number, creditsRequired: number): string {
 }
 
 export type NextStep =
-  /** `missing` is null if it is not known. */
+  /** `missing` is the number of missing credits. Null if it is not known. */
   | { readonly kind: "add-credits"; readonly missing: number | null }
   | { readonly kind: "assign-plan" }
   | { readonly kind: "edit-plan" }

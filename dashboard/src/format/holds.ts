@@ -26,7 +26,7 @@ type Opened = {
 
 type HeldItem = { readonly feature: string; readonly quantity: number; readonly overageCredits: number };
 
-/** The overage that a hold sets aside, or set aside until it ended. */
+/** The overage that an open hold sets aside, or that an ended hold had set aside. */
 export function overageHeldIn({
   items,
 }: {

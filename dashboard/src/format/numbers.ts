@@ -46,7 +46,7 @@ export function formatPrice({ amount, currency }: { amount: number; currency: st
   return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
 }
 
-/** "1500", "1,500" and "1 500" as "1500". Null for anything else; "49,90" is a decimal, not thousands. */
+/** "1500", "1,500" and "1 500" as "1500". Null for any other text, such as the decimal "49,90". */
 export function readWhole(text: string): string | null {
   const plain = text.trim();
   return /^(\d+|\d{1,3}([,\s]\d{3})+)$/.test(plain) ? plain.replaceAll(/[,\s]/g, "") : null;

@@ -15,7 +15,7 @@ export function formatCharge({ credits, overage }: Parts): string {
 type Entry = {
   readonly kind: string;
   readonly overage: number;
-  /** Null for a reversal. */
+  /** Reversed quantity of a charge. Null for a reversal. */
   readonly reversedQuantity: number | null;
 };
 
@@ -39,21 +39,21 @@ export function describeReversedOverage(overage: number): string | null {
 }
 
 type Position = {
-  /** Null: unlimited. */
+  /** Overage limit in credits. Null means unlimited. */
   readonly credits: number | null;
   readonly used: number;
   readonly held: number;
   readonly remaining: number | null;
 };
 
-/** Below the used overage: "Limit in this period: 500. 360 left, 20 held." */
+/** Shown below the used overage: "Limit in this period: 500. 360 left, 20 held." */
 export function describeOverage({ credits, held, remaining }: Position): string {
   const of = credits === null ? "In this period." : `Limit in this period: ${formatCount(credits)}.`;
   const left = remaining === null ? "No limit" : `${formatCount(remaining)} left`;
   return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
 }
 
-/** Below the credits that are left: "Then up to 360 credits of overage." */
+/** Shown below the remaining credits: "Then up to 360 credits of overage." */
 export function describeOverageLeft({ remaining }: Position): string {
   if (remaining === 0) return "No overage is left once these credits are spent.";
   return `Then ${nameOverage(remaining)}.`;

@@ -37,7 +37,7 @@ type Counts = { readonly accepted: number; readonly replayed: number; readonly r
 type Outcome = {
   readonly kind: "ok" | "denied" | "rejected" | "failed";
   readonly name: string;
-  /** Null if the request succeeded. For a batch of events, the counts. */
+  /** Why the request did not succeed. For a batch of events, the counts. Otherwise null. */
   readonly why: string | null;
 };
 
@@ -200,13 +200,13 @@ export function chargedIn(charges: readonly Charged[]): { credits: number; overa
 
 type ReversedPart = { readonly feature: string; readonly quantity: number; readonly creditsReturned: number };
 
-/** The part that a key reversed, from its stored response. A key can only reverse a part of one charge. */
+/** The feature, quantity and credits that a key reversed, from its stored response. A key can reverse only one charge. */
 export function reversedBy(answer: Story["answer"]): ReversedPart | null {
   const items = answer?.["items"];
   return Array.isArray(items) ? (items[0] ?? null) : null;
 }
 
-/** The hold as it was opened. Only a hold on one feature can be extended, and its stored response has the original numbers. */
+/** The hold as it was opened. Only a hold on one feature can be extended. Its stored response keeps the original numbers. */
 function openedOf(hold: Opened, answer: Story["answer"]): Opened {
   const { quantity, creditsHeld } = answer ?? {};
   const [item] = hold.items;

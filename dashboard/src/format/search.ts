@@ -1,4 +1,4 @@
-// Parses URL search parameters. Invalid values are dropped, because anyone can write anything into a URL.
+// Parses URL search parameters. Invalid values are dropped, because users can edit the URL.
 
 type Reader<T> = (value: unknown) => T | undefined;
 type Schema = Readonly<Record<string, Reader<unknown>>>;

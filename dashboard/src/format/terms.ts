@@ -9,7 +9,7 @@ export type Allowance = {
   readonly credits: number;
   readonly period: Period;
   readonly rollover: number;
-  /** Null: unlimited. */
+  /** Overage limit in credits. Null means unlimited. */
   readonly overage: number | null;
 };
 

@@ -11,7 +11,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const UTC = { timeZone: "UTC" } as const;
 const ZONE_MS = 1_000;
 
-/** The computer's time zone, which can change while a page is open. Reading it also creates a format. */
+/** The computer's time zone, which can change while a page is open. Cached briefly, because reading it creates a format. */
 let zone = { name: "", readAt: -ZONE_MS };
 
 function readZone(): string {
@@ -79,7 +79,7 @@ export function formatDuration(ms: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-// The value of a `datetime-local` input has no time zone. It is read in the selected one.
+// The value of a `datetime-local` input has no time zone. It is read in the selected time zone.
 
 /** ISO time of an input; null while the input is invalid. */
 export function readMoment(text: string, clock: Clock): string | null {

@@ -19,7 +19,7 @@ export type RangeName = keyof typeof RANGE_NAMES;
 /** A named range or two times, kept in the URL. */
 export type RangeSearch = { range?: RangeName; from?: string; to?: string };
 
-/** `to` is null for "until now". */
+/** `to` is null if the range ends now. */
 export type Range = { readonly from: number; readonly to: number | null };
 
 const DEFAULT_RANGE = "30d" as const satisfies RangeName;

@@ -13,7 +13,7 @@ import { useScope } from "./use-scope.ts";
 
 const SEARCH_PATH = "/manage/v1/projects/{projectId}/{environment}/search";
 
-/** Only the ID, if the customer is new or not looked up yet. */
+/** Only the ID is known if the customer is new or not loaded yet. */
 export type PickedCustomer = Pick<FoundCustomer, "customerId" | "name"> & Partial<FoundCustomer>;
 
 /**
@@ -29,11 +29,11 @@ export function CustomerPicker({
   placeholder = "Name, email or ID",
   ...text
 }: FieldText & {
-  /** The environment to search. Null searches all of them. */
+  /** The environment to search. Null searches all environments. */
   scope: Scope | null;
-  /** Empty if none is chosen. */
+  /** Empty if no customer is chosen. */
   customerId: string;
-  /** Null if the field is cleared. */
+  /** Called with null if the field is cleared. */
   onChoose: (customer: PickedCustomer | null) => void;
   /** Accepts an ID that does not exist yet. */
   allowsNew?: boolean;
@@ -67,7 +67,7 @@ export function CustomerPicker({
         if (reason === "input-change") setTyped(value);
       }}
       onValueChange={choose}
-      // A popup of Base UI would hide the rest of the page from screen readers while it is open.
+      // Base UI's popup would hide the rest of the page from screen readers while it is open.
       inline
       open={typed !== null}
       itemToStringLabel={({ name, customerId: named }) => name ?? named}
@@ -257,7 +257,7 @@ export function useCustomerName(scope: Scope, customerId: string): string {
   return useChosen(scope, customerId, null)?.name ?? customerId;
 }
 
-/** The chosen customer. The name is known from the choice, or is looked up. */
+/** The chosen customer. If the name is not known from the choice, it is looked up. */
 function useChosen(
   scope: Scope | null,
   customerId: string,

@@ -76,7 +76,7 @@ function SignedInFrame() {
   );
 }
 
-/** The guide of the page that is shown. */
+/** The guide for the current page. */
 function useGuide(): string | null {
   const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.fullPath });
   return route === undefined ? null : (PAGE_GUIDES[route] ?? null);
@@ -165,7 +165,7 @@ function isFailed({ state }: { state: { status: string } }): boolean {
   return state.status === "error";
 }
 
-/** Top bar of narrow windows: a menu button and the environment. */
+/** Top bar in narrow windows: a menu button and the environment. */
 function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const scope = useOptionalScope();
   const [isOpen, setOpen] = useState(false);

@@ -3,7 +3,7 @@ const PLANS = `${GUIDES}/credits-and-plans`;
 const API = `${GUIDES}/management-api`;
 const CUSTOMER = "/projects/$projectId/$environment/customers/$customerId";
 
-/** Which page of the documentation explains a page of the dashboard, by route. */
+/** The documentation page for each dashboard page, by route. */
 export const PAGE_GUIDES: Readonly<Record<string, string>> = {
   "/projects/$projectId/$environment/": `${GUIDES}/dashboard`,
   "/projects/$projectId/$environment/running-out": `${GUIDES}/dashboard#forecasts`,

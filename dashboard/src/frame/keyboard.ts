@@ -13,7 +13,7 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
   const navigate = useNavigate();
   const here = useOptionalScope();
   const { data: projects } = useSuspenseQuery(projectsQuery);
-  // A ref, because a render can happen between the two keys.
+  // A ref, because a render can happen between g and the next key.
   const waitsSince = useRef(0);
   useEffect(() => {
     function goTo(key: string): void {

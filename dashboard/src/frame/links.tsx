@@ -15,7 +15,7 @@ export function CustomerLink({
   width,
 }: {
   customerId: string | null;
-  /** Null or missing shows the ID. */
+  /** If null or missing, the ID is shown. */
   name?: string | null;
   missing?: string;
   /** Cuts the name to this width, for tables. The tooltip shows it in full, with the ID. */

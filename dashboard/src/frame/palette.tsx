@@ -23,7 +23,7 @@ import {
 } from "./search-everything.ts";
 import { useMayActAs, useOptionalScope } from "./use-scope.ts";
 
-/** Searches customers, payments, keys and charges in all projects and environments, and the pages. */
+/** Searches customers, payments, keys and charges in all projects and environments. Also finds pages and actions. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [action, setAction] = useState<CustomerAction | null>(null);
@@ -47,7 +47,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ? customersFor(action, data, scope)
         : findingsOf(data);
   const actions = actionsAsFound(text.trim(), scope, may);
-  // Text that starts an action selects it at once, without waiting for the search.
+  // If the title of an action starts with the text, select the action without waiting for the search.
   const isAction = actions.some(({ items }) =>
     items.some(({ title }) => title.toLowerCase().startsWith(text.trim().toLowerCase())),
   );
@@ -85,7 +85,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               filter={null}
               value={text}
               onValueChange={(value, { reason }) => {
-                // Choosing an item opens it, so do not search for its name.
+                // Choosing an item opens it, so do not search for the name of that item.
                 if (reason !== "item-press") setText(value);
               }}
               itemToStringValue={(found: Found) => found.title}

@@ -14,7 +14,7 @@ import {
   UsersRound,
 } from "lucide-react";
 
-/** Navigation entries; g followed by `key` opens one. `tabs` are further routes that belong to the section. */
+/** Navigation entries. Typing g and then `key` opens the section. `tabs` lists the other routes in the section. */
 export const ENVIRONMENT_SECTIONS = [
   { name: "Home", to: "/projects/$projectId/$environment", icon: House, key: "h" },
   {

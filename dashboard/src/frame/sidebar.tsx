@@ -33,7 +33,7 @@ const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +
   "data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink";
 
-/** Set by the router too, but only if the address begins with the link's. */
+/** The router also sets these attributes, but only if the current path starts with the path of the link. */
 const CURRENT = { "aria-current": "page", "data-status": "active" } as const;
 
 function useSection() {

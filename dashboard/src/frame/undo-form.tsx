@@ -135,7 +135,7 @@ function keptOf(report: Undo): string[] {
     [changedSince, unchanged(changedSince, "of a later change")],
     [
       allSpent,
-      `${formatCount(allSpent)} ${spent} spent all credits: nothing to remove, and a later reversal returns nothing.`,
+      `${formatCount(allSpent)} ${spent} spent all credits, so none are removed. Later reversals return no credits.`,
     ],
     [expired, unchanged(expired, "the credits have expired")],
     [moved, unchanged(moved, "the credits were moved to another customer")],

@@ -30,7 +30,7 @@ export function useFeatureNames(): (key: string) => string {
   return (key) => names?.get(key) ?? key;
 }
 
-/** The name of an event key. The key, if it has no name or until the names are loaded. */
+/** The name of an event key. Returns the key if it has no name or the names are not loaded yet. */
 export function useEventNames(): (key: string) => string {
   const { data: names } = useQuery(eventNamesQuery(useScope()));
   return (key) => names?.get(key) ?? key;

@@ -20,7 +20,7 @@ export function Badge({
   children,
 }: {
   tone?: BadgeTone;
-  /** For a sentence in a narrow column. */
+  /** Wraps the text, for a sentence in a narrow column. */
   wraps?: boolean;
   children: ReactNode;
 }) {

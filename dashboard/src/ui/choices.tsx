@@ -15,7 +15,7 @@ export function Segments<Value extends string>({
   options: readonly { value: Value; name: string; icon?: LucideIcon }[];
   chosen: Value;
   onChoose: (value: Value) => void;
-  /** Uses several lines where there is no room, instead of scrolling. */
+  /** Wraps to several lines instead of scrolling. */
   wraps?: boolean;
 }) {
   return (
@@ -65,7 +65,7 @@ export type Choice = {
   readonly isDisabled?: boolean;
 };
 
-/** Radio buttons with an explanation each. */
+/** Radio buttons, each with an explanation. */
 export function Choices({
   label,
   choices,

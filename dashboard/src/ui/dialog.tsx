@@ -11,7 +11,7 @@ import { TextField } from "./field.tsx";
 import { EnvironmentContext, useEdge } from "./page.tsx";
 
 const FIELD = "input:enabled, select:enabled, textarea:enabled";
-/** Initial focus of a secret shown once: pressing Enter copies it and does not close the dialog. */
+/** The copy button. It has the initial focus in a dialog that shows a secret, so that Enter does not close the dialog. */
 const COPY = 'button[aria-label^="Copy"]';
 
 /** The element that last had the focus outside of dialogs and menus. For a menu item, this is the button of the menu. */
@@ -30,7 +30,7 @@ export function findLastFocused(): HTMLElement | true {
   return lastFocused instanceof HTMLElement && lastFocused.isConnected ? lastFocused : true;
 }
 
-/** A modal dialog. Escape or a click outside closes it. If something was entered, a click outside asks first. */
+/** A modal dialog. Escape or a click outside closes it. If the form has input, a click outside asks first. */
 export function Dialog({
   isOpen,
   onClose,
@@ -61,7 +61,7 @@ export function Dialog({
   return (
     <BaseDialog.Root
       open={isOpen}
-      // The styles of the page lock its scrolling. Base UI's lock would leave a strip beside the backdrop.
+      // The page's styles already lock scrolling. Base UI's lock would leave a strip beside the backdrop.
       modal="trap-focus"
       onOpenChange={(open, { reason }) => {
         if (open || (isSticky && reason === "escape-key")) return;
@@ -118,7 +118,7 @@ export function Dialog({
   );
 }
 
-/** Asks before input is lost. */
+/** Asks before discarding input. */
 function Discard({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) {
   const bar = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -244,7 +244,7 @@ export function WriteForm<R>({
             {call}
           </div>
           <TextField
-            label={`Type ${wanted} to confirm`}
+            label={`Type "${wanted}" to confirm`}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
             autoComplete="off"

@@ -27,7 +27,7 @@ export function Page({
           {note !== undefined && <div className="mt-0.5 max-w-prose text-muted">{note}</div>}
         </div>
         {(actions !== undefined || guide !== null) && (
-          // Above tabs, on a line of their own on phones: otherwise the tabs would move with the number of buttons.
+          // Full width on phones if tabs follow. Otherwise the number of buttons would change the position of the tabs.
           <div className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:group-has-[+nav]/header:w-full">
             {guide !== null && <GuideLink href={guide} />}
             {actions}

@@ -4,6 +4,6 @@ export function saveFile(name: string, content: string | Blob, type = "applicati
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads large files after the click.
+  // Wait, because the browser reads large files after the click.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -12,11 +12,11 @@ export type Column<Row> = {
   /** Shows the heading to screen readers only. */
   readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
-  /** The value in a CSV file. A column without it is not in the file. */
+  /** The value in a CSV file. A column without `csv` is not in the file. */
   readonly csv?: (row: Row) => string | number | null;
   /** In the CSV file, not in the table. */
   readonly isCsvOnly?: boolean;
-  /** The API orders that sort the whole list by this column. The first click uses the first one. */
+  /** API sort orders for this column. The first click uses the first order. */
   readonly orders?: readonly [ColumnOrder, ColumnOrder];
   /** Clicking the row follows the first link in this column. */
   readonly isRowLink?: boolean;
@@ -28,7 +28,7 @@ export type Column<Row> = {
   readonly hidesBelow?: "md" | "xl";
   /** Wraps its text. */
   readonly isWide?: boolean;
-  /** False omits the column, for example if the user's role does not allow its actions. */
+  /** If false, the column is omitted, for example if the user's role does not allow its actions. */
   readonly isShown?: boolean;
 };
 

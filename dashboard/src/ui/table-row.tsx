@@ -100,7 +100,7 @@ function isOnRow({ target, currentTarget }: RowClick): boolean {
   return !isControl && window.getSelection()?.isCollapsed !== false;
 }
 
-/** Follows the link of the row, with the same modifier keys. The link itself takes the keyboard and the middle button. */
+/** Follows the link of the row, with the same modifier keys. The link itself handles the keyboard and the middle button. */
 function followLink({ currentTarget, ctrlKey, metaKey, shiftKey }: RowClick): void {
   const link = currentTarget.querySelector("[data-row-link] a[href], [data-row-link] button");
   const options = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
@@ -135,7 +135,7 @@ function Unfold({
   );
 }
 
-/** Stays visible when the table scrolls sideways. */
+/** Details of a row, which stay visible when the table scrolls sideways. */
 function Unfolded({ children }: { children: ReactNode }) {
   return <div className="sticky left-4 max-w-[min(100%,calc(100vw-4rem))] whitespace-normal">{children}</div>;
 }

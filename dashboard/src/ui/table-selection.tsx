@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Rows that are selected by their key, for actions on many rows. */
+/** Rows selected by key, for actions on many rows. */
 export type Selection<Row> = {
   readonly keys: ReadonlySet<string | number>;
   /** The label of a row's checkbox. */
@@ -38,7 +38,7 @@ export function SelectAll<Row>({
   );
 }
 
-/** Selects one row. With Shift, selects all rows from the last one that was clicked. */
+/** Selects one row. With Shift, selects all rows from the last clicked row to this one. */
 export function SelectRow<Row>({
   row,
   isSelected,

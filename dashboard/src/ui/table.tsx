@@ -183,7 +183,7 @@ export function PagedTable<Row>({
   what: string;
   empty?: ReactNode;
   readAll?: ReadAll<Row>;
-  /** The pages may lack rows, so a download reads all of them again. */
+  /** The loaded pages may be incomplete, so a download reads all rows again. */
   isPartial?: boolean;
 }) {
   const [hidden, setHidden] = useHiddenColumns(table.label);
@@ -219,7 +219,7 @@ export function PagedTable<Row>({
   );
 }
 
-/** Downloads the visible columns: of all rows if they can be read, otherwise of the rows shown. */
+/** Downloads the visible columns of all rows. Without `readAll`, a list that is not fully loaded downloads only the rows shown. */
 export function CsvButton<Row>({
   columns,
   rows,

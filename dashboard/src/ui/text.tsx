@@ -21,7 +21,7 @@ export function Muted({ children = "–" }: { children?: ReactNode }) {
   return <span className="text-muted">{children}</span>;
 }
 
-/** Overage, below the credits in a table cell. Nothing if there is none. */
+/** Overage, shown below the credits in a table cell. Shows nothing without overage. */
 export function OverageNote({ credits, suffix = "" }: { credits: number; suffix?: string }) {
   return (
     credits > 0 && (

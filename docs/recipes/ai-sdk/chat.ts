@@ -13,14 +13,14 @@ const provider = createOpenAICompatible({
 
 const FEATURE = "chat.tokens";
 const MAX_TOKENS = 2_000;
-/** How many tokens a hold grows by at once. */
+/** Number of extra tokens requested with each extension of the hold. */
 const STEP = 200;
-/** Most models send one token at a time. Use the model's tokenizer if yours does not. */
+/** Most models send one token at a time. If yours does not, use its tokenizer. */
 const countTokens = (_text: string) => 1;
 
 type Question = { customerId: string; messageId: string; prompt: string; signal?: AbortSignal };
 
-/** Calls `onText` for each token that is paid for. Returns the denial, or the settlement. */
+/** Calls `onText` for each token that is paid for. Returns the denial, the settlement or the release. */
 export function chat({ customerId, messageId, prompt, signal }: Question, onText: (text: string) => void) {
   const idempotencyKey = makeKey("chat", messageId);
   return stream({ customerId, feature: FEATURE, idempotencyKey }, STEP, async (use) => {

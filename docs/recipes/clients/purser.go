@@ -23,7 +23,7 @@ func Extend(id string, body JSON) (JSON, error)  { return call("holds/"+id+"/ext
 func Settle(id string, body JSON) (JSON, error)  { return call("holds/"+id+"/settle", body, 30) }
 func Release(id string, body JSON) (JSON, error) { return call("holds/"+id+"/release", body, 30) }
 
-// Sends the same bytes again until there is a definite response or the deadline has passed. For an error, the answer has its code.
+// Sends the same bytes again until there is a definite response or the deadline has passed. An error response has a code.
 func call(path string, body JSON, seconds float64) (JSON, error) {
 	data, _ := json.Marshal(body)
 	client := http.Client{Timeout: time.Duration(math.Min(3, seconds) * float64(time.Second))}
@@ -51,8 +51,8 @@ func call(path string, body JSON, seconds float64) (JSON, error) {
 	}
 }
 
-// Stream holds credits while work runs, and charges what was used even if work panics. Before each part, work calls use with its
-// quantity, and stops if it returns false: the customer cannot pay for it. Step is how much a hold grows at once.
+// Stream holds credits while work runs, and charges for what was used, even if work panics. Before each part, work calls use with the
+// part's quantity. If use returns false, the customer cannot pay, and work stops. Step is the extra quantity to hold at each extension.
 func Stream(body JSON, step int, work func(use func(int) bool)) (answer JSON, err error) {
 	body["quantity"] = 1
 	if answer, err = Hold(body); err != nil || answer["allowed"] == false {
@@ -62,7 +62,7 @@ func Stream(body JSON, step int, work func(use func(int) bool)) (answer JSON, er
 	end, ending := Release, JSON{"customerId": body["customerId"]}
 	defer func() { answer, err = end(id, ending) }()
 	work(func(more int) bool {
-		// Asks for many parts at once, and again well before the hold expires.
+		// Extends the hold by several parts at once, and also well before it expires.
 		for total := used + more + step; used+more > held || time.Since(extendedAt) > 450*time.Second; {
 			extended, err := Extend(id, JSON{"customerId": body["customerId"], "quantity": total, "expiresInSeconds": 900})
 			if most, _ := extended["affordableQuantity"].(float64); extended["allowed"] == true {

@@ -17,7 +17,7 @@ class PurserError(Exception):
         self.status, self.code = status, code  # 0 and None if there was no response
 
 def make_key(*parts):
-    """Test and Live share idempotency keys, so a key begins with its environment: `live:chat:msg_5521`."""
+    """Begins with the environment, because Test and Live share idempotency keys: `live:chat:msg_5521`."""
     return ":".join([API_KEY.split("_")[1], *map(str, parts)])
 
 def check(**body): return call("check", body, 1)
@@ -53,8 +53,8 @@ def call(path, body, deadline_seconds=10):
         backoff = min(2 * backoff, 5)
 
 def stream(work, step, *, customerId, **body):
-    """Holds credits while `work(use)` runs, and charges what was used even if `work` raises. Before each part, `work` calls `use`
-    with its quantity, and stops if it returns False: the customer cannot pay for it. `step` is how much a hold grows at once."""
+    """Holds credits while `work(use)` runs, and charges for what was used, even if `work` raises. Before each part, `work` calls `use`
+    with the part's quantity. If `use` returns False, the customer cannot pay, and `work` stops. `step`: extra quantity per extension."""
     answer = hold(customerId=customerId, quantity=1, **body)
     if not answer["allowed"]:
         return answer
@@ -62,7 +62,7 @@ def stream(work, step, *, customerId, **body):
     held, used, extended_at = 1, 0, time.monotonic()
     def use(more):
         nonlocal held, used, extended_at
-        # Asks for many parts at once, and again well before the hold expires.
+        # Extends the hold by several parts at once, and also well before it expires.
         total = used + more + step
         while used + more > held or time.monotonic() > extended_at + HOLD_SECONDS / 2:
             answer = extend(hold_id, **who, quantity=total, expiresInSeconds=HOLD_SECONDS)

@@ -3,14 +3,14 @@
 newline='
 '
 
-# Test and Live share idempotency keys, so a key begins with its environment: live:chat:msg_5521
+# Begins with the environment, because Test and Live share idempotency keys: live:chat:msg_5521
 purser_key() (
   environment=${PURSER_KEY#pur_}
   IFS=:
   echo "${environment%%_*}:$*"
 )
 
-# Each prints the response and returns 0, even for a denial. For an error, each prints the response to standard error and returns 1.
+# Each function prints the response and returns 0, even for a denial. On an error, it prints the response to standard error and returns 1.
 purser_check() { purser_call check "$1" 1; }
 purser_consume() { purser_call consume "$1" 10; }
 purser_hold() { purser_call holds "$1" 10; }
@@ -18,7 +18,7 @@ purser_extend() { purser_call "holds/$1/extend" "$2" 10; }
 purser_settle() { purser_call "holds/$1/settle" "$2" 30; }
 purser_release() { purser_call "holds/$1/release" "$2" 30; }
 
-# Prints a field of the response on standard input.
+# Reads a response from standard input, and prints one field.
 purser_field() { sed -n "s/^.*[{,]\"$1\":\"\{0,1\}\([^,\"}]*\).*\$/\1/p"; }
 
 # Sends the same bytes again until there is a definite response or the deadline has passed.
@@ -26,7 +26,7 @@ purser_call() (
   deadline=$(($(date +%s) + $3)) backoff=200
   while :; do
     left=$((deadline - $(date +%s)))
-    # The key is not an argument, because other users of the machine can see those.
+    # The API key is not passed as an argument, because other users of the machine can see arguments.
     output=$(printf 'header = "Authorization: Bearer %s"' "$PURSER_KEY" |
       curl -s -K - -m $((left > 3 ? 3 : left > 0 ? left : 1)) -H 'Content-Type: application/json' \
         --data-raw "$2" -w '\n%{http_code} %header{retry-after}' "$PURSER_URL/v1/$1") || output="${newline}000 "
@@ -47,8 +47,8 @@ purser_call() (
   done
 )
 
-# PROGRAM | purser_stream CUSTOMER FEATURE KEY STEP: passes each line on while the customer can pay for it, one unit a line. Charges what
-# was passed on even if a signal stops it. Prints the settlement to standard error. STEP is how much a hold grows at once.
+# PROGRAM | purser_stream CUSTOMER FEATURE KEY STEP: prints each line for which the customer can pay. Each line is one unit. Charges for the
+# printed lines, even after a signal. Prints the settlement to standard error. STEP is the extra quantity to hold at each extension.
 purser_stream() (
   body="{\"customerId\":\"$1\"" used=0 held=1 extended_at=$(date +%s)
   opened=$(purser_hold "$body,\"feature\":\"$2\",\"idempotencyKey\":\"$3\",\"quantity\":1}") || exit 1
@@ -61,7 +61,7 @@ purser_stream() (
   trap 'exit 130' HUP INT PIPE TERM
   while IFS= read -r line; do
     total=$((used + 1 + $4))
-    # Asks for many lines at once, and again well before the hold expires.
+    # Extends the hold by several lines at once, and also well before it expires.
     while [ "$used" -ge "$held" ] || [ $(($(date +%s) - extended_at)) -gt 450 ]; do
       answer=$(purser_extend "$hold" "$body,\"quantity\":$total,\"expiresInSeconds\":900}") || exit 1
       case $answer in

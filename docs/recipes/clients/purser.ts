@@ -15,7 +15,7 @@ export class PurserError extends Error {
   code: string | null = null;
 }
 
-/** Test and Live share idempotency keys, so a key begins with its environment: `live:chat:msg_5521`. */
+/** Begins with the environment, because Test and Live share idempotency keys: `live:chat:msg_5521`. */
 export const makeKey = (...parts: (string | number)[]) => [PURSER_KEY.split("_")[1], ...parts].join(":");
 
 export const check = (body: Body) => call("check", body, 1_000);
@@ -49,8 +49,8 @@ async function call(path: string, body: Body, deadlineMs = 10_000): Promise<Answ
 }
 
 /**
- * Holds credits while `work` runs, and charges what was used even if `work` throws. Before each part, `work` calls `use` with its
- * quantity, and stops if it returns false: the customer cannot pay for it. If `work` returns the final quantity, that is charged.
+ * Holds credits while `work` runs, and charges for what was used, even if `work` throws. Before each part, `work` calls `use` with the
+ * part's quantity. If `use` returns false, the customer cannot pay, and `work` stops. If `work` returns a quantity, that is charged.
  */
 export async function stream(body: KeyedBody, step: number, work: Work) {
   let answer = await hold({ ...body, quantity: 1 });
@@ -59,7 +59,7 @@ export async function stream(body: KeyedBody, step: number, work: Work) {
   let [used, held, extendAt] = [0, 1, performance.now() + HOLD_SECONDS * 500];
   const use: Use = async (more) => {
     const wanted = used + more;
-    // Asks for many parts at once, and again well before the hold expires.
+    // Extends the hold by several parts at once, and also well before it expires.
     let quantity = wanted + step;
     while (wanted > held || performance.now() > extendAt) {
       answer = await extend(holdId, { ...who, quantity, expiresInSeconds: HOLD_SECONDS });

@@ -38,7 +38,7 @@ const rows = records.map((record, index) => {
   return columns.map((column) => toValue(column, map[column], record, index + 2));
 });
 
-// The rows of a customer must follow each other.
+// The rows of a customer must be consecutive.
 const id = columns.indexOf("customerId");
 const grouped = [...Map.groupBy(rows, (row) => row[id]).values()].flat();
 for (const row of [columns, ...grouped]) console.log(row.map(toCell).join(","));
@@ -62,7 +62,7 @@ function toValue(column, rule, record, row) {
 /** `seconds` and `milliseconds` since 1970, `date` for 2026-01-31, in UTC. */
 function toTime(text, form) {
   if (form === "date") return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : null;
-  const factor = { seconds: 1_000, milliseconds: 1 }[form] ?? stop(`${form} is not a form of time`);
+  const factor = { seconds: 1_000, milliseconds: 1 }[form] ?? stop(`${form} is not a time format`);
   return /^\d{1,14}$/.test(text) ? new Date(Number(text) * factor).toISOString() : null;
 }
 

@@ -12,9 +12,9 @@ const { values, positionals } = parseArgs({
   options: {
     /** `usd=10/100`: 10 credits for 100 of the currency's smallest unit. Repeat it for each currency. */
     rate: { type: "string", multiple: true, default: [] },
-    /** Credit balance transactions, to subtract what was used. */
+    /** A file with credit balance transactions, to subtract used credits. */
     transactions: { type: "string" },
-    /** A JSON object from Stripe's customer IDs to yours. */
+    /** A file with a JSON object that maps Stripe's customer IDs to yours. */
     ids: { type: "string" },
     pool: { type: "string", default: "credits" },
   },
@@ -46,7 +46,7 @@ function toRow(grant) {
   } = grant;
   if (voidedAt != null || (expiresAt != null && expiresAt <= now)) return [];
   if (effectiveAt != null && effectiveAt > now) {
-    warn(`${id} becomes effective later and is skipped: add it when it does`);
+    warn(`${id} becomes effective later and is skipped: add it after it is effective`);
     return [];
   }
   const customer = customerOf(grant);
@@ -57,7 +57,9 @@ function toRow(grant) {
   if (rate === undefined) stop(`${id} is in ${currency}: add --rate ${currency}=CREDITS/AMOUNT`);
   const left = remaining === null ? BigInt(value) : remaining.get(id);
   if (left === undefined)
-    warn(`${id} has no transactions and is skipped: add those of ${customer}, unless it is not funded yet`);
+    warn(
+      `${id} has no transactions and is skipped: add the transactions of ${customer}, unless the grant is not funded yet`,
+    );
   if (left === undefined || left <= 0n) return [];
   // Rounded up, so that no customer loses part of a credit.
   const credits = (left * rate.credits + rate.amount - 1n) / rate.amount;
@@ -71,7 +73,7 @@ function customerOf({ customer }) {
   return typeof customer === "string" ? customer : customer?.id;
 }
 
-/** The amount left of each grant: its credits minus its debits. */
+/** The remaining amount of each grant: its credits minus its debits. */
 function sumTransactions(file) {
   refuseMissingPages(file);
   const sums = new Map();
@@ -88,7 +90,7 @@ function sumTransactions(file) {
   return sums;
 }
 
-/** Debits on a missing page would be imported as credits. Each customer has a separate list. */
+/** If a page with debits were missing, used credits would be imported. Each customer has a separate list. */
 function refuseMissingPages(file) {
   const customers = new Map(grants.map((grant) => [grant.id, customerOf(grant)]));
   const pages = [readJson(file)].flat().filter(({ object }) => object === "list");
@@ -108,7 +110,7 @@ function readList(file, object) {
     stop(`${file} is not complete: add the next page (has_more is true)`);
   const items = pages.flatMap((page) => (page.object === "list" ? page.data : [page]));
   const other = items.find((item) => item.object !== object);
-  if (other !== undefined) stop(`${file} has an object ${other.object}, not ${object}`);
+  if (other !== undefined) stop(`${file} contains an object of type ${other.object}, not ${object}`);
   return items;
 }
 

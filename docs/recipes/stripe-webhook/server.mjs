@@ -62,8 +62,8 @@ async function handle({ type, livemode, data: { object } }) {
 
 /**
  * Events arrive late, twice and in any order, so only their customer is used. The current subscriptions are read from Stripe,
- * written to Purser, and read again until nothing has changed. Of two concurrent handlers, the one that writes last also
- * reads last, so outdated data is always replaced.
+ * written to Purser, and read again until nothing has changed. With two concurrent handlers, the last to write is also the last
+ * to read, so outdated data is always replaced.
  */
 async function settlePlans(stripeCustomer, ended = []) {
   // Ends only plans that this event ended or this call assigned. A plan that was assigned manually is kept.
@@ -88,7 +88,7 @@ async function assignPlan(customerId, { anchor, next, ...assignment }) {
   // Repeating the current plan keeps the pending change. A new end drops it, and the last call sets it again.
   await assign(customerId, { ...assignment, shorten: true }, anchor);
   if (next === null) return purser("DELETE", customerId, "/plan/next");
-  // Only now: a later phase that is set up wrong must not block the renewal of the current plan.
+  // Checked last, so that a misconfigured later phase does not block the renewal of the current plan.
   if (next.plan === undefined) throw new Error(`the phase at ${next.startsAt} has no price that is in PLANS`);
   return assign(customerId, next, anchor);
 }
@@ -99,7 +99,7 @@ async function assign(customerId, body, anchor) {
   if (reply.code === "anchor_fixed") await purser("POST", customerId, "/plan", body);
 }
 
-/** The current plan of each customer id: the newest subscription that is paid for, or null. */
+/** The plan that each customer should have: that of the newest subscription that is paid for, or null. */
 async function readWantedPlans(stripeCustomer) {
   const query = new URLSearchParams({ customer: stripeCustomer, status: "all", limit: "100" });
   query.append("expand[]", "data.latest_invoice");
@@ -115,7 +115,7 @@ async function readWantedPlans(stripeCustomer) {
   );
 }
 
-/** Null if the subscription is not paid for. A plan in Purser then ends at the `endsAt` it already has. */
+/** Null if the subscription is not paid for. The plan in Purser then keeps its `endsAt`. */
 function toAssignment({
   id,
   status,
@@ -132,7 +132,7 @@ function toAssignment({
   // The change is not paid yet: Purser keeps the current plan until `invoice.paid`.
   if (owed === "change") return null;
   const paidUntil = owed === "period" ? item.current_period_start : item.current_period_end;
-  // cancel_at_period_end sets it too. No payment is collected after it, so it needs no grace period.
+  // Stripe also sets cancel_at if cancel_at_period_end is set. No payment follows, so there is no grace period.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
   const plan = startedPlan(schedule, item) ?? PLANS[item.price.id];
@@ -152,7 +152,7 @@ function startedPlan(schedule, { current_period_start: since }) {
 
 /**
  * The plan of the schedule's next phase, such as a downgrade at the end of the period. It is not paid for yet, so it ends with the
- * grace period; without one, it starts with `invoice.paid`. A phase within the paid period follows Stripe's own events. The plan is
+ * grace period; without a grace period, it starts with `invoice.paid`. A phase that starts within the paid period is skipped. `plan` is
  * undefined if the price is not in PLANS.
  */
 function toNextPlan(current, schedule, { paidUntil, cancel_at }) {
@@ -174,7 +174,7 @@ function planOf({ items }) {
 
 /**
  * Stripe starts a new period before it collects the payment: until then, only the previous period is paid. An invoice for a
- * change pays for the period only if the change started it, for example with another interval; it is then as old as the period.
+ * change pays for the period only if the change started it, for example with another interval. The invoice is then as old as the period.
  */
 function whatIsOwed(invoice, { current_period_start: start }) {
   if (!["draft", "open", "uncollectible"].includes(invoice?.status)) return null;
@@ -183,7 +183,7 @@ function whatIsOwed(invoice, { current_period_start: start }) {
   return ["subscription_cycle", "subscription_create"].includes(reason) ? "period" : null;
 }
 
-/** The payment's id is the reference: Purser adds credits once for each reference. */
+/** The payment's ID is the reference: Purser adds credits once for each reference. */
 async function addCredits({ id, mode, payment_status, payment_intent, amount_total, currency, ...session }) {
   const { credits, customerId = session.client_reference_id } = session.metadata ?? {};
   if (mode !== "payment" || credits === undefined) return;
@@ -197,11 +197,11 @@ async function addCredits({ id, mode, payment_status, payment_intent, amount_tot
   });
 }
 
-/** Stripe's scheme: `t=1700000000,v1=…`, an HMAC over time and raw body; several v1 during a secret's rotation. */
+/** The header is `t=1700000000,v1=…`. `v1` is an HMAC of the time and the raw body. During a secret's rotation, there are several. */
 function isFromStripe(rawBody, header = "") {
   const pairs = header.split(",").map((pair) => pair.trim().split("=", 2));
   const time = pairs.find(([name]) => name === "t")?.[1] ?? "";
-  // The negation also rejects a time that is not a number.
+  // Negated, so that a time that is not a number is rejected too.
   if (!(Math.abs(Date.now() / 1000 - Number.parseInt(time, 10)) <= TOLERANCE_SECONDS)) return false;
   const expected = createHmac("sha256", STRIPE_WEBHOOK_SECRET).update(`${time}.`).update(rawBody).digest();
   return pairs
@@ -210,7 +210,7 @@ function isFromStripe(rawBody, header = "") {
     .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
 }
 
-/** Raw bytes: the signature does not match a body that was parsed and serialized again. */
+/** Returns raw bytes, because the signature does not match a body that was parsed and serialized again. */
 async function readBody(request) {
   const chunks = [];
   let bytes = 0;
@@ -222,7 +222,7 @@ async function readBody(request) {
   return Buffer.concat(chunks);
 }
 
-/** The version is pinned, so that the account's default version can change. */
+/** Pins Stripe's API version, so that the account's default version can change. */
 function stripe(path) {
   const headers = { authorization: `Bearer ${STRIPE_SECRET_KEY}`, "stripe-version": "2025-03-31.basil" };
   return call(`${STRIPE_URL}${path}`, { method: "GET", headers });

@@ -9,7 +9,7 @@ import { type Counts, count, expectGrowth, growth } from "../server.ts";
 const CHARGES = "bare_charges";
 const EVENTS = "bare_events";
 const COST = 10;
-/** The best number of clients depends on the machine. The best of these results counts. */
+/** Client counts to try. The best count depends on the machine, so the best result is used. */
 const CLIENTS = [8, 16, 32, 64];
 /** Reads pages that were not used recently, so that their full-page images are not part of the measurement. */
 const WARM_UP = { seconds: 2, clients: 16 };
@@ -55,7 +55,7 @@ export async function prepareBareCharges(server: PostgresServer): Promise<void> 
   );
 }
 
-/** Plain tables with the same facts as an event of the service: a key row and an event row. */
+/** Plain tables that store the same data as an event in the service: a key row and an event row. */
 export async function prepareBareEvents(server: PostgresServer): Promise<void> {
   const database = await server.createDatabase(EVENTS);
   await database.query(
@@ -85,7 +85,7 @@ export async function prepareBareEvents(server: PostgresServer): Promise<void> {
 
 export type BareCharges = { readonly perSecond: number; readonly clients: number };
 
-/** The best result of all numbers of clients. `customers` is 1 for the hot customer. */
+/** Returns the best result over all client counts. For the hot customer, `customers` is 1. */
 export async function runBareCharges(
   server: PostgresServer,
   options: { seconds: number; customers: number; onEach: (result: BareCharges) => void },
@@ -146,17 +146,17 @@ export async function runBareBatches(
 }
 
 type PgbenchOptions = {
-  /** A file in this directory, without its extension. */
+  /** Name of an SQL file in this directory, without its extension. */
   readonly script: string;
   readonly seconds: number;
   readonly clients: number;
   readonly variables?: Readonly<Record<string, number>>;
-  /** Counts that each transaction increases by `expected`. */
+  /** Queries that count rows. Each transaction increases each count by `expected`. */
   readonly rows: Readonly<Record<string, string>>;
   readonly expected: Counts;
 };
 
-/** Transactions per second, with prepared statements and keys that no other run uses. Checks the rows they left. */
+/** Returns transactions per second, with prepared statements and keys that no other run uses. Checks the stored rows. */
 async function runPgbench(
   server: PostgresServer,
   database: string,

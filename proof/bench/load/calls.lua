@@ -3,7 +3,7 @@ local customers = tonumber(os.getenv("CUSTOMERS"))
 local prefix = os.getenv("RUN")
 local template = os.getenv("BODY")
 local proof = os.getenv("PROOF")
--- Built once, because processor time spent here is not available to the service.
+-- Built once, because the load generator and the service share the CPU.
 local path = os.getenv("CALL_PATH")
 local fields = " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " .. os.getenv("API_KEY")
   .. "\r\nContent-Type: application/json\r\nContent-Length: "
@@ -11,7 +11,7 @@ local head = "POST " .. path .. fields
 -- For holds: each hold that a response returns is settled by the next request.
 local settles = os.getenv("SETTLES") == "1"
 local held = {}
--- For batches: events of each request.
+-- For batches: number of events in each request.
 local events = tonumber(os.getenv("EVENTS"))
 local count = 0
 local threads = {}
@@ -22,7 +22,7 @@ function setup(thread)
 end
 
 function init()
-  -- Two instances must not use the same customers in the same order.
+  -- Two instances of wrk must not use the same customers in the same order.
   math.randomseed(tonumber(os.getenv("SEED")))
 end
 

@@ -18,13 +18,13 @@ type WrkOptions = {
 export type WrkResult = {
   readonly requests: number;
   readonly seconds: number;
-  /** Includes unexpected responses, because a denial is faster than a charge. */
+  /** Failed calls and unexpected responses. Denials are errors too, because a denial is faster than a charge. */
   readonly errors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 };
 
-/** A closed loop: each connection sends its next call when it has received the last response. */
+/** A closed loop: each connection sends its next call after it has received the previous response. */
 export async function runWrk(options: WrkOptions): Promise<WrkResult> {
   const { stdout } = await run(
     "wrk",

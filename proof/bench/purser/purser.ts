@@ -10,10 +10,10 @@ import { runBareBatches } from "../bare/bare.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
-/** Long enough for the code of a new process to be compiled. */
+/** Warm-up time of a new process, in which V8 compiles its code. */
 const FIRST_WARM_UP_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
-/** More connections than open calls, so that no due call waits for a slow one. */
+/** More than the number of open calls, so that a slow call does not delay other calls. */
 const OPEN_LOOP_CONNECTIONS = 256;
 const QUIET_MS = 500;
 const CALLS_AT_ONCE = 100;
@@ -34,7 +34,7 @@ const ROWS_OF_CALL: Readonly<Record<CallName, Counts>> = {
   holds: { entries: 0.5, denials: 0, events: 0, keys: 0.5 },
 };
 
-/** Size of tables, partitions and indexes of the cell, and the WAL position. */
+/** Total size of the cell's tables, partitions and indexes, and the WAL position. */
 const BYTES = {
   stored: `select sum(pg_total_relation_size(c.oid))
     from pg_class as c
@@ -42,7 +42,7 @@ const BYTES = {
   wal: "select pg_current_wal_lsn() - '0/0'::pg_lsn",
 };
 
-/** Each charge without a hold is one entry with one key, so these numbers must be equal. An older commit has no holds. */
+/** A charge without a hold has one entry and one key, so these numbers must be equal. Databases of older commits have no holds. */
 const CHARGES = `
   select
     count(*) as entries,
@@ -63,7 +63,7 @@ export type Measured = {
   readonly walBytesPerCall: number;
 };
 
-/** Purser as in production, and its callers. */
+/** Purser processes with production settings, and the load on them. */
 export class Purser {
   readonly #server: PostgresServer;
   readonly #stack: AsyncDisposableStack;
@@ -101,7 +101,7 @@ export class Purser {
     this.#apiKey = parts.apiKey;
   }
 
-  /** At full speed. The connections are divided among the processes. */
+  /** Measures at full speed. The connections are divided among the processes. */
   async measure(
     load: Load,
     options: {
@@ -109,7 +109,7 @@ export class Purser {
       connections: number;
       processes: 1 | 2;
       warmUpSeconds?: number;
-      /** Resolves when the load may start. */
+      /** Returns a promise that resolves when the load may start. */
       untilStart?: () => Promise<void>;
     },
   ): Promise<Measured> {
@@ -119,7 +119,7 @@ export class Purser {
       Promise.all(urls.map((url) => runWrk({ ...this.#target(url, load), seconds, connections })));
     const warmUpSeconds = this.#warmUpSeconds(load.call, urls.length, options.warmUpSeconds);
     if (warmUpSeconds > 0) await run(warmUpSeconds);
-    // Counting rows sets hint bits, which are written to the WAL, so bytes are read after the first and before the second count.
+    // Counting rows sets hint bits, which writes to the WAL. So bytes are read after the first count and before the second.
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
     await options.untilStart?.();
@@ -135,7 +135,7 @@ export class Purser {
     if (done < read || done > read + connections * urls.length) {
       throw new Error(`${load.call}: wrk read ${read} responses, but ${done} are stored`);
     }
-    // The last holds may not be settled.
+    // The last holds may still be open.
     if (load.call !== "holds") expectGrowth(grown, ROWS_OF_CALL[load.call], done);
     return {
       perSecond: sum(results.map((result) => result.requests / result.seconds)),
@@ -146,7 +146,7 @@ export class Purser {
     };
   }
 
-  /** At a fixed rate, through one process. */
+  /** Measures at a fixed rate, through one process. */
   async measureAtRate(load: Load, options: { seconds: number; perSecond: number }): Promise<OpenLoopResult> {
     const [url = ""] = await this.#addresses(1);
     const before = await this.#countAtRest();
@@ -211,7 +211,7 @@ export class Purser {
     await verify(this.#server.url(this.#database));
   }
 
-  /** The next measurement starts new processes, and warms them up. */
+  /** Stops all processes. The next measurement starts new processes and warms them up. */
   async stop(): Promise<void> {
     await Promise.all(this.#services.map((service) => service.stop()));
     this.#services = [];
@@ -252,7 +252,7 @@ export class Purser {
   }
 }
 
-/** How many calls have stored something. Null for checks, which store nothing. */
+/** Number of calls that stored rows. Null for checks, which store nothing. */
 function storedCalls(call: CallName, grown: Counts): number | null {
   if (call === "check") return null;
   if (call === "batch") return (grown["keys"] ?? Number.NaN) / BATCH_EVENTS;

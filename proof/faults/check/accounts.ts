@@ -24,12 +24,12 @@ export type Account = {
   readonly wallet: Wallet;
   /** The balance column of the wallet. */
   readonly balance: number;
-  /** By sequence. */
+  /** In order of sequence. */
   readonly entries: readonly StoredEntry[];
-  /** By number. */
+  /** In order of number. */
   readonly grants: readonly StoredGrant[];
   readonly denials: readonly StoredDenial[];
-  /** All changes of holds, by number. */
+  /** All changes of holds, in order of number. */
   readonly holds: readonly HoldRow[];
   readonly assignments: readonly StoredAssignment[];
 };
@@ -91,7 +91,7 @@ export function openAccounts(stored: Stored): {
   return { accounts, violations };
 }
 
-/** I4: the wallet is the fold of its ledger. Uses the fold of `purser verify`. */
+/** I4: the wallet matches its ledger, recomputed with the code of `purser verify`. */
 export function checkFold({ customerId, wallet, balance, ...rows }: Account, catalog: Catalog): Violation[] {
   const complain = (text: string): Violation[] => [{ invariant: "I4", text: `${customerId}: ${text}` }];
   const grants = rows.grants.map(({ number, mergedInto, pool, expiresAtMs, ...grant }) => ({
@@ -131,14 +131,14 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
   return text === null ? [] : complain(text);
 }
 
-/** Rules that the fold of `purser verify` does not check: it adds up repeated parts, and allows an entry that moves nothing. */
+/** Finds entries that `purser verify` accepts although they repeat a grant in their parts, or move no credits. */
 function findFlaw({ kind, amount, parts, usage }: Entry): string | null {
   for (const list of [parts, usage?.overage ?? []])
     if (new Set(list.map(({ grant }) => grant)).size < list.length) return "lists a grant twice in its parts";
   return amount === 0 && (kind === "expire" || kind === "revoke") ? "moves no credits" : null;
 }
 
-/** I4: no credits are spent after they expire, unless they were held before. Neither verify nor the model compares the expiry of an allowance's grant row. */
+/** I4: no credits are spent after they expire, unless they were held before. No other check reads the expiry of an allowance's grant. */
 export function checkExpiries({ customerId, entries, grants }: Account): Violation[] {
   const expiryOf = new Map(grants.map(({ number, expiresAtMs }) => [String(number), expiresAtMs]));
   return entries.flatMap((entry): Violation[] => {
@@ -155,7 +155,7 @@ export function checkExpiries({ customerId, entries, grants }: Account): Violati
   });
 }
 
-/** Throws if it is unreadable. */
+/** Throws if the row is unreadable. */
 function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): Entry {
   const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses } = row;
   const { item, items, hold, uncovered } = row;
@@ -186,7 +186,7 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
   };
 }
 
-/** Null if it throws: unreadable data is reported like any other violation. */
+/** Null if `read` throws: unreadable data is reported like any other violation. */
 function findReadable<T>(read: () => T): T | null {
   try {
     return read();

@@ -4,10 +4,10 @@ import type { Answer, Request } from "../../../service/test/model/request.ts";
 import type { Overage } from "./answers.ts";
 import type { Facts } from "./violation.ts";
 
-/** A decision at its position in the ledger, with the stored facts and those that the model expects. */
+/** A decision at its position in the ledger, with the stored facts and the facts that the model expects. */
 export type Act = {
   readonly name: string;
-  /** A decision without an entry follows the last entry it saw. */
+  /** The sequence. A decision without an entry comes after the last entry that existed when it was made. */
   readonly position: number;
   readonly atMs: number;
   readonly request: Request;

@@ -16,7 +16,7 @@ import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
 
-/** Facts from responses that no row stores. */
+/** Facts that only responses contain, and no row stores. */
 export type Answered = HoldCalls & {
   /** The response to each consume request or request for a hold, by its marker. */
   readonly decisions: ReadonlyMap<string | null, Decision>;
@@ -36,7 +36,7 @@ export function answeredBy(calls: readonly Call[]): Answered {
   return { ...holdCallsIn(calls), decisions: new Map(decisions), reversals: new Map(reversals) };
 }
 
-/** The rows in ledger order. Returns a string if the rows are inconsistent. */
+/** Lists the rows in ledger order. Returns an error message if they are inconsistent. */
 export function listActs(account: Account, catalog: Catalog, answered: Answered): Act[] | string {
   const { customerId, wallet, entries, grants, denials } = account;
   const acts: Act[] = [];
@@ -54,7 +54,7 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
   for (const [index, entry] of entries.entries()) {
     if (entry.kind === "consume") {
       consumes.push(entry.sequence);
-      // The act of a request with items has all of its charges. Those of a hold belong to its end.
+      // One act has all charges of a request with items. The charges of a hold belong to the end of the hold.
       if ((entry.item ?? 0) === 0 && entry.hold === null)
         acts.push(consumeAct(customerId, chargesFrom(entries, index), answered));
     } else if (entry.kind === "reverse") {
@@ -78,7 +78,7 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
   return acts.toSorted((a, b) => a.position - b.position || a.atMs - b.atMs);
 }
 
-/** The charge at this position, and those that follow it in the same request. */
+/** Returns the charge at this position and all later charges of the same request. */
 function chargesFrom(entries: readonly StoredEntry[], index: number): StoredEntry[] {
   const later = entries.slice(index, index + (entries[index]?.items ?? 1));
   const end = later.findIndex(({ kind, item }, at) => kind !== "consume" || (item ?? 0) !== at);
@@ -131,7 +131,7 @@ type ChargeFacts = {
   /** The part of the price that is overage. */
   readonly beyond: number;
   readonly balance: number | undefined;
-  /** As returned. Undefined if the response was lost. */
+  /** The value in the response. Undefined if the response was lost. */
   readonly overage: string | undefined;
 };
 
@@ -225,10 +225,10 @@ function toItem(feature: string | null, quantity: number | null): Item {
 
 type Undone = {
   readonly entry: StoredEntry;
-  /** The index of the charge. */
+  /** The index of the reversed charge. */
   readonly consume: number;
   readonly balance: number;
-  /** As returned. */
+  /** The items in the response. */
   readonly items: readonly ReversedItem[];
 };
 
@@ -280,7 +280,7 @@ function actOf(
   return { name: nameOf(customerId, entry), position, atMs, planVersion: null, isDenial: false };
 }
 
-/** Credits returned to grants that have ended expire immediately, in an entry for each grant. */
+/** The balance after a reversal. Credits returned to expired grants expire immediately, with one entry for each grant. */
 function balanceAfter(entries: readonly StoredEntry[], index: number): number {
   const [reversal, ...later] = entries.slice(index);
   if (reversal === undefined) return Number.NaN;

@@ -1,16 +1,16 @@
 import { type Call, type Item, isDecided } from "../history.ts";
 
-/** The response to a consume request, a request for a hold or a check. A response is unreadable if a field is missing or has the wrong type. */
+/** The response to a consume request, hold or check. It is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string | null;
   /** The index of the denied item. Null if the request is allowed. */
   readonly deniedItem: number | null;
-  /** Null if it is absent. */
+  /** Null if the field is absent. */
   readonly affordableQuantity: number | null;
   readonly customerId: string;
   readonly hasItems: boolean;
-  /** A response without items has one. */
+  /** One item if the request had no `items`. */
   readonly items: readonly DecidedItem[];
   /** Only in the response to a consume request. */
   readonly consumeId: string | null;
@@ -31,7 +31,7 @@ export type DecidedItem = {
   readonly pool: string | null;
   readonly balance: number | null;
   readonly limit: { readonly quantity: number; readonly used: number; readonly remaining: number } | null;
-  /** Null if the plan allows none, which must leave both out. */
+  /** Null if the plan allows no overage. Both fields must then be absent. */
   readonly overage: Overage | null;
   readonly overageCredits: number | null;
 };
@@ -43,7 +43,7 @@ export type Overage = {
   readonly remaining: number | null;
 };
 
-/** Null if the call has no decision, or an unreadable one. */
+/** Null if the call has no decision or an unreadable decision. */
 export function findDecision({ request, outcome }: Call): Decision | null {
   if (!isDecided(request) || outcome.kind !== "ok") return null;
   const fields = fieldsOf(outcome.body);
@@ -70,7 +70,7 @@ export function findDecision({ request, outcome }: Call): Decision | null {
   return { allowed, reason, deniedItem, affordableQuantity, customerId, hasItems, items, consumeId, ...hold };
 }
 
-/** The response to an extension: the hold as it is afterward. */
+/** The response to an extension: the hold after the change. */
 export type Extension = {
   readonly allowed: boolean;
   readonly reason: string | null;
@@ -80,7 +80,7 @@ export type Extension = {
   readonly expiresAtMs: number;
 };
 
-/** Null if the call has none, or an unreadable one. */
+/** Null if the call has no extension or an unreadable extension. */
 export function findExtension({ request, outcome }: Call): Extension | null {
   if (request.endpoint !== "extend" || outcome.kind !== "ok") return null;
   const { allowed, reason, quantity, creditsHeld, overageCredits, expiresAt } = fieldsOf(outcome.body);
@@ -95,7 +95,7 @@ export function findExtension({ request, outcome }: Call): Extension | null {
   return { allowed, reason, quantity, creditsHeld, overageCredits, expiresAtMs: Date.parse(expiresAt) };
 }
 
-/** The response that a hold's end stores, and returns to the request that ended it. */
+/** The response to the request that ended a hold. It is stored with the hold's end. */
 export type Closing = {
   readonly status: string;
   readonly late: boolean;
@@ -119,7 +119,7 @@ export type ClosedItem = {
   readonly balance: number;
 };
 
-/** Null if it is unreadable. Numbers are not checked here: they are compared with what they should be. */
+/** Null if it is unreadable. Numbers are compared with the expected values later. */
 export function findClosing(text: string | null): Closing | null {
   const fields = fieldsOf(text ?? "");
   const { status, late, consumeId } = fields;
@@ -144,7 +144,7 @@ export function findClosing(text: string | null): Closing | null {
 type Charge = {
   readonly consumeId: string;
   readonly hasItems: boolean;
-  /** One for each charge. */
+  /** One item for each charge. */
   readonly items: readonly (Item & { readonly overageCredits: number })[];
 };
 
@@ -182,7 +182,7 @@ export type ReversedItem = {
   readonly balance: number;
 };
 
-/** Null if the call reversed nothing, or has an unreadable response. The fields of items are compared with what they should be. */
+/** Null if the call reversed nothing, or has an unreadable response. The fields of items are compared with the expected values later. */
 export function findReversed({ request, outcome }: Call): Reversed | null {
   if (request.endpoint !== "reverse" || outcome.kind !== "ok") return null;
   const { consumeId, customerId, creditsReturned, overageCredits, items } = fieldsOf(outcome.body);
@@ -202,7 +202,7 @@ export function findEventId({ outcome }: Call): string | null {
   return typeof eventId === "string" ? eventId : null;
 }
 
-/** Null if one of them is unreadable. */
+/** Null if an item is unreadable. */
 function findItems(values: unknown): DecidedItem[] | null {
   const items = Array.isArray(values) ? values.flatMap((value) => findItem(Object(value)) ?? []) : [];
   return Array.isArray(values) && items.length === values.length ? items : null;
@@ -230,7 +230,7 @@ function findItem(fields: Record<string, unknown>): DecidedItem | null {
   return { feature, quantity, creditsRequired, ...taken, pool, balance, limit, overage };
 }
 
-/** Undefined if it is neither absent nor readable. */
+/** Null if it is absent, undefined if it is unreadable. */
 function findOverage(value: unknown): Overage | null | undefined {
   if (value === undefined) return null;
   const { credits, used, remaining } = Object(value);
@@ -238,7 +238,7 @@ function findOverage(value: unknown): Overage | null | undefined {
   return { credits, used, remaining };
 }
 
-/** Undefined if it is neither null nor a limit. */
+/** Undefined if the value is neither null nor a limit. */
 function findLimit(value: unknown): DecidedItem["limit"] | undefined {
   if (value === null) return null;
   const { quantity, used, remaining } = Object(value);

@@ -12,10 +12,10 @@ import { type PlanContent, POOL } from "../../harness/project.ts";
 import { DEFAULT_PLAN, FEATURES, isFeatureKey, PLANS } from "../catalog.ts";
 import type { Stored } from "./stored.ts";
 
-/** Before the run, which does not change the catalog. */
+/** Before any run. Runs do not change the catalog. */
 const PUBLISHED_AT = brandAs<Instant>(0);
 
-/** The catalog of the run, with the IDs that the database assigned. It has the pools that exist there. */
+/** The catalog of the run, with the IDs that the database assigned. Contains only the pools that exist in the database. */
 export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | "planVersions">): Catalog {
   const pools = stored.pools.map(({ id, key }) => ({ id: brandAs<PoolId>(id), key, name: key }));
   const features = stored.features.flatMap(({ id, key, pool }) => {

@@ -7,7 +7,7 @@ import { customerIdsOf, packItems, type Stored, type StoredEntry } from "./store
 import { chargeId, findUuid } from "./subjects.ts";
 import { type Facts, listDifferences, type Violation } from "./violation.ts";
 
-/** I1: each acknowledged charge has exactly one ledger entry, or one for each item, with the returned values. */
+/** I1: each acknowledged charge has exactly one ledger entry, or one entry for each item, with the returned values. */
 export function checkCharges(
   calls: readonly Call[],
   { ledger }: Stored,
@@ -92,7 +92,7 @@ export function checkDenials(calls: readonly Call[], stored: Stored): Violation[
   });
 }
 
-/** How a denial stores the returned values: those of the denied item. */
+/** The returned values that a denial stores: the values of the denied item. */
 function denialFacts({ items, deniedItem, hasItems: isSeveral, reason }: Decision): Facts {
   const denied = items[deniedItem ?? 0];
   const needed = items.filter(({ pool }, index) => index <= (deniedItem ?? 0) && pool === denied?.pool);
@@ -119,7 +119,7 @@ export function checkEvents(calls: readonly Call[], { events }: Stored): Violati
     const rows = eventsOf.get(id) ?? [];
     if (rows.length !== 1) return complain(`event ${id} is stored ${rows.length} times`);
     const marker = rows[0]?.marker ?? null;
-    return marker === request.marker ? [] : complain(`event ${id} is that of ${marker}`);
+    return marker === request.marker ? [] : complain(`event ${id} belongs to ${marker}`);
   });
   const featured = events.flatMap(({ id, featureId }): Violation[] =>
     featureId === null ? [] : [{ invariant: "I6", text: `event ${id} has feature ${featureId}` }],
@@ -130,7 +130,7 @@ export function checkEvents(calls: readonly Call[], { events }: Stored): Violati
 /** A decision's position in the wallet's ledger, and when its client sent and received it. */
 type Decided = {
   readonly marker: string;
-  /** A denial or a change of a hold is between the last entry it saw and the next one. */
+  /** A denial or a change of a hold comes between the last entry that existed at that time and the next entry. */
   readonly position: number;
   readonly sentMs: number;
   readonly answeredMs: number;
@@ -146,7 +146,7 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
     for (const [, group] of Map.groupBy(decided, ({ position }) => position)) {
       for (const one of group) {
         if (latest === null || one.answeredMs >= latest.sentMs) continue;
-        const text = `${account.customerId}: ${one.marker} got its response before ${latest.marker} was sent, but is behind it at ${one.position}`;
+        const text = `${account.customerId}: ${one.marker} got its response before ${latest.marker} was sent, but comes after it, at ${one.position}`;
         violations.push({ invariant: "I5", text });
       }
       for (const one of group) if (latest === null || one.sentMs > latest.sentMs) latest = one;
@@ -157,7 +157,7 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
 
 type Times = { sentMs: number; answeredMs: number };
 
-/** The requests whose rows have a marker and a position. */
+/** Endpoints with rows that have a marker and a position. */
 const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle", "reverse"]);
 
 function timesByMarker(calls: readonly Call[]): ReadonlyMap<string, Times> {

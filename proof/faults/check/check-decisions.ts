@@ -45,7 +45,7 @@ export function checkDecisions(account: Account, catalog: Catalog, answered: Ans
     const text = `${act.name}: ${wrong} is ${act.stored[wrong]}, but the model says ${expected[wrong]}`;
     return complain(text, wrong.startsWith("the charge") ? "I1" : "I4");
   };
-  /** Takes back a step that the model does not agree with. */
+  /** Undoes a step if its result differs from the stored facts. */
   const attempt = (step: () => Violation[]): Violation[] => {
     const before = { customer: customer && copyOf(customer), assignments: [...assignments] };
     const violations = step();
@@ -54,7 +54,7 @@ export function checkDecisions(account: Account, catalog: Catalog, answered: Ans
   };
   const play = (act: Act): Violation[] => {
     const { atMs, planVersion } = act;
-    // Within one millisecond, an assignment precedes the decisions made on its plan.
+    // An assignment comes before the decisions of the same millisecond that use its plan.
     const plan = planVersion === null ? null : catalog.versions.get(brandAs(planVersion))?.plan;
     const unassigned = assign(
       (next) => next.recordedAtMs < atMs || (next.recordedAtMs === atMs && next.plan === plan),
@@ -86,7 +86,7 @@ function findDecided<T>(decide: () => T): T | string {
   }
 }
 
-/** In one millisecond, nothing stores whether a denial came before or after a hold was changed. One of the positions must fit. */
+/** The rows do not show the order of a denial and a change of a hold in the same millisecond. One of both orders must fit. */
 function playTied(
   acts: readonly Act[],
   play: (act: Act) => Violation[],
@@ -102,7 +102,7 @@ function playTied(
   return denials.flatMap(play);
 }
 
-/** Changes that the operator requested. All others follow from the time, the default plan or a pending change. */
+/** Changes that the operator requested. All other changes result from the time, the default plan or a pending change. */
 function listAsked(rows: readonly StoredAssignment[]): StoredAssignment[] {
   const scheduled = rows.filter(({ kind }) => kind === "scheduled");
   const isStart = ({ plan, effectiveAtMs }: StoredAssignment): boolean =>

@@ -3,7 +3,7 @@ import { checkHistory } from "./check-history.ts";
 import { again, callOf, emptyRun, eventOf, OUTCOME_UNKNOWN, okEvent, UNAVAILABLE } from "./valid-run/run.ts";
 import { validRun } from "./valid-run/valid-run.ts";
 
-test("a valid run passes", () => {
+test("a valid run has the verdict `pass`", () => {
   const run = validRun();
   expect(checkHistory(run, run)).toEqual({
     verdict: "pass",

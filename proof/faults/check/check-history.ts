@@ -21,7 +21,7 @@ import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
 export type Seen = {
   readonly calls: readonly Call[];
   readonly manageCalls: readonly ManageCall[];
-  /** When the run finished an upgrade, if it did. Until then, denials have no affordable quantity. */
+  /** When the upgrade was finished, in a run with an upgrade. Until then, denials have no affordable quantity. */
   readonly finished?: Span;
 };
 
@@ -33,7 +33,7 @@ export type HistoryReport = {
   readonly counts: Readonly<Record<SubjectKind, Counts & { readonly stored: number | null }>>;
 };
 
-/** Compares the history with the database. Pure. `stored` is null if the rows could not all be read. */
+/** Compares the history with the database, without side effects. `stored` is null if the rows could not all be read. */
 export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   const { calls } = seen;
   const doubts: string[] = [];
@@ -45,15 +45,15 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   });
   for (const kind of ["event", "charge", "denial"] as const)
     if (bounds[kind].acknowledged === 0)
-      doubts.push(`no ${kind} was acknowledged, so nothing about them is proven`);
+      doubts.push(`no ${kind} was acknowledged, so the run proves nothing about ${kind}s`);
   for (const allowed of [true, false])
     if (!hasSeveral(calls, allowed))
       doubts.push(
-        `no request with items was ${allowed ? "allowed" : "denied"}, so nothing about them is proven`,
+        `no request with items was ${allowed ? "allowed" : "denied"}, so the run proves nothing about such requests`,
       );
   for (const kind of calls.some(({ request }) => request.endpoint === "holds") ? HOLD_KINDS : [])
     if (stored !== null && !stored.holdChanges.some((row) => row.kind === kind))
-      doubts.push(`no hold was ${kind}, so nothing about that is proven`);
+      doubts.push(`no hold was ${kind}, so the run proves nothing about such holds`);
   if (stored === null) doubts.push("the database could not be read completely");
   const violations = [
     ...checkKeyReplies(calls),
@@ -75,10 +75,10 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   };
 }
 
-/** Every run with holds must have all of these changes. */
+/** Every run with holds must contain all these changes. */
 export const HOLD_KINDS = ["opened", "extended", "settled", "released", "expired", "charged"] as const;
 
-/** Whether a consume request with items was answered this way. */
+/** Whether any consume request with items had this decision. */
 function hasSeveral(calls: readonly Call[], allowed: boolean): boolean {
   return calls.some(
     (call) =>

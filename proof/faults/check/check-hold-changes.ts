@@ -11,9 +11,9 @@ import { type Facts, type Invariant, listDifferences, type Violation } from "./v
 export type Held = {
   readonly name: string;
   readonly customerId: string;
-  /** By number. The first one is its opening. */
+  /** In order of number. The first row is the opening. */
   readonly rows: readonly HoldRow[];
-  /** The changes after which it is no longer open. */
+  /** The changes that ended the hold. */
   readonly ends: readonly HoldRow[];
   readonly charges: readonly StoredEntry[];
   readonly reversals: readonly StoredEntry[];
@@ -24,7 +24,7 @@ export type Held = {
 
 export type ChangeCall = Call & { readonly request: HoldChangeRequest };
 
-/** Each item that was used has one charge: credits + overage + uncovered is its price. A hold that was not charged has none. */
+/** Each used item has one charge, and its price is credits + overage + uncovered. A hold that was not charged has no charges. */
 export function checkCharged(held: Held): Violation[] {
   const { name, ends, charges, features } = held;
   const complain = (text: string): Violation[] => [{ invariant: "I1", text: `${name} ${text}` }];
@@ -68,7 +68,7 @@ export function checkCharged(held: Held): Violation[] {
   ];
 }
 
-/** The reversals of a charge return its price: what nothing covered, overage and credits. */
+/** The reversals of a charge return the price of the reversed quantity: the uncovered part, overage and credits. */
 export function checkUncovered({ name, charges, reversals }: Held): Violation[] {
   return charges.flatMap(({ sequence, feature, quantity }): Violation[] => {
     const own = reversals.filter(({ reverses }) => reverses === sequence);
@@ -116,7 +116,7 @@ function checkSums({ name, ends, features, calls }: Held, closing: Closing): Vio
   return [{ invariant: "I1", text: `${name} was answered with ${differences.join(", ")}` }];
 }
 
-/** I1 and I2: each response about the hold's end has the stored bytes, and each rejection names the end that came first. */
+/** I1 and I2: each response about the hold's end has the stored bytes, and each rejection reports how the hold first ended. */
 export function checkChangeReplies({ name, ends, calls, customerId }: Held): Violation[] {
   const final = ends.at(-1);
   const [first] = ends;
@@ -141,20 +141,20 @@ export function checkChangeReplies({ name, ends, calls, customerId }: Held): Vio
   });
 }
 
-/** The ends that a rejection can name. */
+/** Maps an error code to the ends of a hold that it can report. */
 const KINDS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
   hold_settled: ["settled", "charged"],
   hold_released: ["released"],
   hold_expired: ["expired", "charged"],
 };
 
-/** Whether a settlement is a repetition of another one. */
+/** Whether one settlement repeats another. */
 function isSameChange(a: HoldChangeRequest, b: HoldChangeRequest): boolean {
   if (a.endpoint !== "settle" || b.endpoint !== "settle") return a.endpoint === b.endpoint;
   return a.atMostHeld === b.atMostHeld && JSON.stringify(a.used) === JSON.stringify(b.used);
 }
 
-/** An extension never lowers anything, its response shows a stored state, and each request extends at most once. */
+/** An extension never lowers anything, its response shows a stored state, and each request extends a hold at most once. */
 export function checkExtended({ name, rows, calls }: Held): Violation[] {
   const states = new Set(
     rows.filter(isOpen).map(({ hold: { items, expiresAt: expiresAtMs } }) => {

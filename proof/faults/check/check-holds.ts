@@ -16,7 +16,7 @@ import type { Stored } from "./stored.ts";
 import { findUuid, holdUuid } from "./subjects.ts";
 import { type Invariant, listDifferences, type Violation } from "./violation.ts";
 
-/** I1 to I4 for holds: what was acknowledged is stored once, each hold ends once, and only with the charges of its end. */
+/** I1 to I4 for holds: each acknowledged change is stored once, each hold ends once, and has only the charges of its end. */
 export function checkHolds(
   calls: readonly Call[],
   accounts: readonly Account[],
@@ -68,7 +68,7 @@ export function checkHolds(
 
 const ENDS: ReadonlySet<string> = new Set(["settled", "released", "expired", "charged"]);
 
-/** The opening of each hold has the contents of its request, and those of its response. */
+/** The opening of each hold matches its request and its response. */
 function checkOpenings(calls: readonly Call[], heldBy: ReadonlyMap<string, Held>): Violation[] {
   const openedBy = new Map(
     [...heldBy].map(([id, held]) => [held.rows[0]?.marker ?? null, { id, held }] as const),
@@ -114,7 +114,7 @@ function describeItem(feature: string, item: HoldRow["hold"]["items"][number] | 
   return item === undefined ? "" : `${item.quantity} ${feature} for ${priceIn(item)}`;
 }
 
-/** A hold is opened once and ends once. Only one that expired and released its credits can be settled afterward. */
+/** A hold is opened once and ends once. Exception: a hold that expired and released its credits can be settled later. */
 function checkEnds({ name, rows, ends, calls }: Held): Violation[] {
   const complain = (invariant: Invariant, text: string): Violation[] => [
     { invariant, text: `${name} ${text}` },
@@ -154,7 +154,7 @@ const REQUEST_OF: Readonly<Record<string, string>> = {
   extended: "extend",
 };
 
-/** I4: nothing is held forever. A decision after the end of a hold has ended it, even if it was a denial. */
+/** I4: nothing is held forever. The first decision after a hold's expiry ends the hold, even if that decision is a denial. */
 function checkOverdue({ customerId, wallet, denials, holds }: Account): Violation[] {
   const decidedAt = Math.max(wallet.decidedAt, ...denials.map(({ recordedAtMs }) => recordedAtMs));
   return openHoldsOf(holds)

@@ -19,14 +19,14 @@ export function checkItems({ customerId, entries }: Account): Violation[] {
     const isNext = (other: StoredEntry | undefined, by: 1 | -1): other is StoredEntry =>
       other?.kind === "consume" && other.item === item + by && other.sequence === entry.sequence + by;
     if (item < items - 1 && !isNext(entries[index + 1], 1))
-      violations.push(complain(entry, "is not followed by the next one"));
+      violations.push(complain(entry, "is not followed by the next charge"));
     if (item === 0) return violations;
     const previous = entries[index - 1];
-    if (!isNext(previous, -1)) return [...violations, complain(entry, "does not follow the one before it")];
+    if (!isNext(previous, -1)) return [...violations, complain(entry, "does not follow the previous charge")];
     const { recordedAtMs, keyHash, marker } = previous;
     const differences = listDifferences(entry, { items: previous.items, recordedAtMs, keyHash, marker });
     if (differences.length > 0)
-      violations.push(complain(entry, `differs from the one before it: ${differences.join(", ")}`));
+      violations.push(complain(entry, `differs from the previous charge: ${differences.join(", ")}`));
     return violations;
   });
 }
@@ -36,7 +36,7 @@ export function dueFor({ feature, quantity }: Item): number {
   return isFeatureKey(feature) ? charge(FEATURES[feature], quantity) : 0;
 }
 
-/** How a charge stores its place in its request. */
+/** How a charge stores its position in the request. */
 export function placeOf(index: number, count: number): Pick<StoredEntry, "item" | "items"> {
   return count === 1 ? { item: null, items: null } : { item: index, items: count };
 }

@@ -23,7 +23,7 @@ export function checkStoredKeys(calls: readonly Call[], { keys, subjects }: Keye
   ];
 }
 
-/** Finds what a key points to. Several reversals may point to one charge, and the key of each names its own. */
+/** Finds the row that a key points to. Several reversals can point to one charge, and their keys distinguish them. */
 function subjectFinder(
   subjects: readonly Subject[],
   sent: SentKeys,
@@ -70,7 +70,7 @@ function checkSubject(subject: Subject, rowOf: ReadonlyMap<string, StoredKey>, s
   return [{ invariant, text }];
 }
 
-/** A key has at most one effect, however many payloads, endpoints and processes raced for it. */
+/** A key has at most one effect, even if several payloads, endpoints and processes raced for it. */
 function checkSingle(subjects: readonly Subject[], sent: SentKeys): Violation[] {
   const byKey = Map.groupBy(subjects, ({ marker }) => sent.findKey(marker));
   return [...byKey].flatMap(([key, rows]): Violation[] => {
@@ -100,7 +100,7 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
       return [{ invariant: "I2", text: `${key} returned ${outcome.body}, but points to ${row.subjectId}` }];
     }
     if (outcome.code !== "idempotency_key_reused") return [];
-    // A 409 means that another request has the key, so the row of that request must exist.
+    // A 409 means that another request used the key, so the row of that request must exist.
     const owner = sent.findRequest(subject?.marker ?? null);
     if (owner === null || owner.marker === marker)
       return [{ invariant: "I2", text: `${marker} got 409, but no other request has ${key}` }];
@@ -126,14 +126,14 @@ function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
   return subject?.kind === "denial" && subject.marker === call.request.marker;
 }
 
-/** The keys that clients sent. */
+/** The requests of a run, and the keys that they sent. */
 type SentKeys = {
   /** Null if no request has this marker. */
   findRequest(marker: string | null): ClientRequest | null;
   /** Null if the request has no key or was never sent. */
   findKey(marker: string | null): string | null;
   readonly claimed: ReadonlySet<string | null>;
-  /** Includes those of checks, which must ignore them. */
+  /** All keys that were sent, including in checks, which must ignore them. */
   readonly carried: ReadonlySet<string | null>;
   hashOf(key: string): string;
 };

@@ -6,7 +6,7 @@ import { customerIdsOf, type Stored, type StoredEntry } from "./stored.ts";
 import { chargeId, findUuid, isOfClient, requestIdOf } from "./subjects.ts";
 import { listDifferences, type Violation } from "./violation.ts";
 
-/** Acknowledged top-ups are stored once, however often they were requested, and no other grants are. */
+/** Acknowledged top-ups are stored once, even if requested several times. No other grants are stored. */
 export function checkAddedCredits(calls: readonly ManageCall[], stored: Stored): Violation[] {
   const { grants, pools } = stored;
   const poolKeyOf = new Map(pools.map(({ id, key }) => [id, key]));
@@ -53,7 +53,7 @@ export function checkAddedCredits(calls: readonly ManageCall[], stored: Stored):
   return violations;
 }
 
-/** A customer has or will have the plan that was assigned last, or one whose assignment has an unknown outcome. */
+/** A customer's current or pending plan is the last assigned plan, or a plan from an assignment with unknown outcome. */
 export function checkPlans(
   calls: readonly ManageCall[],
   accounts: readonly Account[],
@@ -70,7 +70,7 @@ export function checkPlans(
   }
   return accounts.flatMap(({ customerId, wallet: { assignment, next } }): Violation[] => {
     const latest = next ?? assignment;
-    // The default plan is applied with the first decision. This customer had none.
+    // The default plan is applied with the first decision, and this customer had no decision.
     if (latest === null && !possible.has(customerId)) return [];
     const plan = plans.find(({ id }) => id === latest?.plan)?.key ?? "none";
     const expected = possible.get(customerId) ?? new Set([DEFAULT_PLAN]);
@@ -80,7 +80,7 @@ export function checkPlans(
   });
 }
 
-/** I1 and I3 for the operator's reversals: acknowledged reversals are in the ledger, and no others. */
+/** I1 and I3 for the operator's reversals: the ledger contains the acknowledged reversals, and no others except with unknown outcome. */
 export function checkReversed(calls: readonly ManageCall[], accounts: readonly Account[]): Violation[] {
   const reversals = calls.flatMap(({ request, outcome }): Reversal[] => {
     const id = request.operation === "reverseConsume" ? findUuid("con", request.consumeId) : null;
@@ -145,7 +145,7 @@ function quantityOf(reversals: readonly StoredEntry[]): number {
 
 type Share = { readonly quantity: number; readonly credits: number; readonly overageCredits?: number };
 
-/** How much of one charge of its request an acknowledged reversal reversed. */
+/** How much of one charge an acknowledged reversal returned. */
 function shareOf({ request, outcome }: Reversal, index: number): Share {
   const none = { quantity: 0, credits: 0 };
   if (outcome.kind !== "reversed") return none;
@@ -178,7 +178,7 @@ function findProblem(
   return isMore ? { invariant: "I3", text } : null;
 }
 
-/** Whether a reversal of the whole request took effect: it was acknowledged, or no other one explains the reversals. */
+/** Whether a reversal of the whole request took effect: it was acknowledged, or no other reversal explains the entries. */
 function isReversedWhole(
   asked: readonly Reversal[],
   charges: readonly StoredEntry[],

@@ -11,11 +11,11 @@ const RESTART_MS_MAX = 10_000;
 
 export type OutageReport = {
   readonly violations: readonly Violation[];
-  /** The slowest reply to a call that was open during an outage. */
+  /** The longest time to a reply, among calls that were open during an outage. */
   readonly replyMsMax: number;
-  /** From the first accepted connection to the first 200, for each outage. */
+  /** For each outage, the time from the first accepted connection to the first 200. */
   readonly recoveryMs: readonly number[];
-  /** From the first accepted connection to the last call rejected because of the outage. */
+  /** The time from the first accepted connection to the last call that was rejected because of the outage. */
   readonly lastRefusalMsMax: number;
 };
 
@@ -78,7 +78,7 @@ function findProblem(call: Call, outage: Outage): string | null {
   return isWithin && outcome.kind !== "info" ? `${reply}, while there was no database` : null;
 }
 
-/** Checks how soon each killed process responded again, and that the other process always responded. */
+/** Checks the time until each killed process responded again, and that the other process always responded. */
 export function checkRestarts(
   calls: readonly Call[],
   restarts: readonly Restart[],
@@ -104,10 +104,10 @@ export function checkRestarts(
   return { violations, restartMs };
 }
 
-/** The time in which a process is dead or starting. */
+/** An interval in which a process is dead or starting. */
 type Silence = { readonly fromMs: number; readonly untilMs: number | null };
 
-/** A running process responds, whatever happens to the other one. */
+/** Checks that a running process responds, even while another process is down. */
 function checkAnswered(
   { service, request, startMs, endMs, outcome }: Call,
   silences: readonly Silence[],

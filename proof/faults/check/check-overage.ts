@@ -7,8 +7,8 @@ import type { StoredEntry } from "./stored.ts";
 import type { Violation } from "./violation.ts";
 
 /**
- * I4: at no time is more overage used and held than the plan allows in a period. Verify does not know the limit of the time, and
- * the model stops at a customer's first violation. A run is shorter than a period, so the wallet has all allowances.
+ * I4: used and held overage never exceed the plan's limit for a period. `purser verify` cannot see the limit at that time, and the
+ * model stops at a customer's first violation. A run is shorter than a period, so the wallet still has all allowances.
  */
 export function checkOverage(account: Account, catalog: Catalog): Violation[] {
   const { customerId, wallet, entries, holds } = account;
@@ -55,7 +55,7 @@ export function checkOverage(account: Account, catalog: Catalog): Violation[] {
   );
 }
 
-/** How the entry changes the overage that this grant counts. */
+/** The change that the entry makes to the overage counted by this grant. */
 function countedBy({ kind, overageParts }: StoredEntry, grant: number): number {
   const own = parseOverage(overageParts).filter((part) => part.grant === grant);
   return kind === "reverse" ? -sumOf(own) : sumOf(own);

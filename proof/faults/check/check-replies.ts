@@ -20,7 +20,7 @@ import type { Violation } from "./violation.ts";
 /** The denial reasons possible in this run: no customer is blocked, and every customer has a plan. */
 const REASONS = new Set(["feature_not_in_plan", "limit_reached", "insufficient_credits"]);
 
-/** I2, from the clients' view alone: one outcome per key, and identical bytes in every 200. */
+/** I2, checked only with the responses: one outcome per key, and identical bytes in every 200. */
 export function checkKeyReplies(calls: readonly Call[]): Violation[] {
   const violations: Violation[] = [];
   for (const [key, sent] of Map.groupBy(calls, ({ request }) => claimedKey(request))) {
@@ -41,7 +41,7 @@ export function checkKeyReplies(calls: readonly Call[]): Violation[] {
   return violations;
 }
 
-/** Clients send only requests whose possible responses are known. Any other response is a violation. */
+/** For each request, the possible responses are known. Any other response is a violation. */
 export function checkReplies(calls: readonly Call[]): Violation[] {
   return calls.flatMap((call): Violation[] => {
     const problem = findProblem(call);
@@ -83,7 +83,7 @@ function isExpectedRefusal(
   );
 }
 
-/** The response names the charge, and its totals are those of its items. A part is one item. */
+/** The response identifies the charge, and its totals are the sums of its items. The reversal of a part has one item. */
 function findWrongReversal(call: Call, request: ReverseRequest): string | null {
   const reversed = findReversed(call);
   if (reversed === null) return "has an unreadable response";
@@ -92,14 +92,14 @@ function findWrongReversal(call: Call, request: ReverseRequest): string | null {
   const sum = (of: "creditsReturned" | "overageCredits"): number =>
     items.reduce((total, item) => total + item[of], 0);
   if (creditsReturned !== sum("creditsReturned") || overageCredits !== sum("overageCredits"))
-    return "returned another total than that of its items";
+    return "returned a total that differs from the sum of its items";
   if (request.quantity === null) return items.length > 0 ? null : "reversed nothing";
   const [item] = items;
   const isAsked = item?.quantity === request.quantity && (request.feature ?? item.feature) === item.feature;
   return isAsked && items.length === 1 ? null : "reversed another quantity or feature";
 }
 
-/** The errors that reject a request about an acknowledged hold. Settling is possible for 35 days after the end. */
+/** Error codes that can reject a change of an acknowledged hold. A hold can be settled until 35 days after its end. */
 const HOLD_REFUSALS: Readonly<Record<HoldChangeRequest["endpoint"], readonly string[]>> = {
   settle: ["hold_settled", "hold_released"],
   release: ["hold_settled", "hold_expired"],
@@ -146,11 +146,11 @@ function findWrongDecision(call: Call): string | null {
     )
       return "has overage that its balance does not explain";
   }
-  // An allowed request returns the balance that it left, from which it cannot be decided again.
+  // An allowed request returns the balance after the charge, which is not enough to decide it again.
   return isCharged || isHeld ? null : findWrongReason(decision);
 }
 
-/** The limit is that of a plan, and nobody exceeds it. The rest may be held. */
+/** The limit is from a plan and is not exceeded. A part of the remaining overage may be held. */
 function isPossible({ credits, used, remaining }: Overage): boolean {
   if (!OVERAGE_LIMITS.has(credits) || used < 0) return false;
   if (credits === null || remaining === null) return credits === remaining;
@@ -172,7 +172,7 @@ function beyondOf({ items, allowed }: Decision, item: DecidedItem): number | nul
   return Math.max(0, item.creditsRequired - Math.max(0, balance));
 }
 
-/** The reason follows from the balances and limits of the response. The quantity is the largest one that they allow. */
+/** The reason and the affordable quantity follow from the balances and limits in the response. */
 function findWrongReason({ items, reason, deniedItem, affordableQuantity }: Decision): string | null {
   if ((deniedItem === null) !== (reason === null))
     return "is denied without a denied item, or allowed with one";
@@ -207,7 +207,7 @@ function reasonOf(
 
 /**
  * Only denials have an affordable quantity. During an upgrade, denials of consume requests have none until it is finished, and
- * checks have none if the earlier release answers. A replay has the bytes of the first response, whenever it is sent.
+ * checks have none if the earlier release responds. A replay has the bytes of the first response, even after the upgrade.
  */
 export function checkAffordable(calls: readonly Call[], finished: Span | null): Violation[] {
   const callsOf = Map.groupBy(calls, ({ request }) => request.marker);

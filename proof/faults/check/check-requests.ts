@@ -35,7 +35,7 @@ export function checkCounts(calls: readonly Call[], subjects: readonly Subject[]
 
 export type Counts = { readonly acknowledged: number; readonly unknown: number };
 
-/** For the whole history: how many rows of each kind must be stored, and how many more may be. */
+/** For the whole history: how many rows of each kind must be stored, and how many more can be stored. */
 export function countBounds(calls: readonly Call[]): Readonly<Record<SubjectKind, Counts>> {
   const counts = {
     event: { acknowledged: 0, unknown: 0 },
@@ -80,7 +80,7 @@ type Bounds = { readonly min: number; readonly max: number };
 
 const NONE: Bounds = { min: 0, max: 0 };
 
-/** How often each kind may be stored for all calls that send one request. */
+/** How many rows of each kind may be stored for all calls of one request. */
 function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> {
   const none = { event: NONE, charge: NONE, denial: NONE, hold: NONE, reversal: NONE };
   switch (sent[0]?.request.endpoint) {
@@ -101,7 +101,7 @@ function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> 
   }
 }
 
-/** With a key, all calls create one event. Without a key, each call creates its own. */
+/** With a key, all calls create one event. Without a key, each call creates a separate event. */
 function eventBounds(sent: readonly Call[]): Bounds {
   const min = sent.filter(({ outcome }) => outcome.kind === "ok").length;
   const max = min + sent.filter(isUnknown).length;
@@ -109,7 +109,7 @@ function eventBounds(sent: readonly Call[]): Bounds {
   return isKeyed ? { min: Math.min(min, 1), max: Math.min(max, 1) } : { min, max };
 }
 
-/** These requests always have a key, so one response decides all of their calls. */
+/** These requests always have a key, so one response determines the outcome of all their calls. */
 function decisionBounds(sent: readonly Call[]): { allowed: Bounds; denial: Bounds } {
   const answers = sent.flatMap((call) => findDecision(call) ?? []);
   const isAllowed = answers.some(({ allowed }) => allowed);
@@ -121,7 +121,7 @@ function decisionBounds(sent: readonly Call[]): { allowed: Bounds; denial: Bound
   };
 }
 
-/** The rest of a charge only decreases, so a rejected reversal was not executed by another call, before or after it. */
+/** The reversible part of a charge only decreases. So after one rejected call, no call with an unknown outcome was executed. */
 function reversalBounds(sent: readonly Call[]): Bounds {
   const isReversed = sent.some((call) => findReversed(call) !== null);
   const isRejected = sent.some(
@@ -154,7 +154,7 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
     ...stored.events.flatMap((row) =>
       compare("I6", { ...row, name: row.event }, (request) => nameOf(request, 0)),
     ),
-    // The charges of a hold are compared with its end.
+    // The charges of a hold are compared with the end of the hold instead.
     ...stored.ledger.flatMap((row) =>
       compare("I1", named(row), (request) => {
         if (row.hold !== null && isHoldChange(request)) return {};
@@ -184,7 +184,7 @@ function partOf(request: ReverseRequest): Facts {
   return { quantity, ...(feature !== null && { name: feature }) };
 }
 
-/** The event or the item that was sent. */
+/** The event key or the feature that was sent. */
 function nameOf(request: ClientRequest, index: number): Facts {
   if (request.endpoint === "events") return { name: request.event, quantity: request.quantity };
   if (!isDecided(request)) return { name: undefined, quantity: undefined };

@@ -29,7 +29,7 @@ test("a restart is measured from the start to the first 200 of the same process"
   expect(checkRestarts(VALID, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
 });
 
-test("a restart without a response is reported, even if the next restart gets one", () => {
+test("a restart without a response is reported, even if the next restart gets a response", () => {
   const calls = VALID.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
   const { violations, restartMs } = checkRestarts(calls, RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);
@@ -43,7 +43,7 @@ test("a restart that takes too long is reported", () => {
 
 test.each([
   { bug: "a process that was not killed breaks a connection", startMs: 2_700, service: "a" },
-  { bug: "a process fails together with the killed one", startMs: 1_005, service: "b" },
+  { bug: "a process fails together with the killed process", startMs: 1_005, service: "b" },
 ])("$bug: reported", ({ startMs, service }) => {
   const { violations } = checkRestarts([...VALID, at(startMs, RESET, service)], RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["replies"]);

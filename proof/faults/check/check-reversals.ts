@@ -5,12 +5,12 @@ import type { StoredEntry } from "./stored.ts";
 import { findUuid, isOfClient, requestIdOf } from "./subjects.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-/** A charge, and how much of its quantity is not reversed at the end of the run. */
+/** A charge, and the quantity that is not reversed at the end of the run. */
 type Charge = { readonly entry: StoredEntry; readonly left: number };
 
 /**
- * Reversals by API key. How often each is stored is checked like that of other requests, and `purser verify` and the model check that
- * none returns more than was charged.
+ * Checks reversals by API key. Other checks count how often each reversal is stored. `purser verify` and the model check that no reversal
+ * returns more than was charged.
  */
 export function checkReversals(calls: readonly Call[], accounts: readonly Account[]): Violation[] {
   const charges = accounts.flatMap(({ entries }) => listCharges(entries));
@@ -44,7 +44,7 @@ function listCharges(entries: readonly StoredEntry[]): Charge[] {
     .map((entry) => ({ entry, left: (entry.quantity ?? 0) - (reversed.get(entry.sequence) ?? 0) }));
 }
 
-/** I1: an acknowledged reversal is in the ledger with the values of its response. A rejected one had nothing left to reverse. */
+/** I1: an acknowledged reversal is in the ledger with the values of its response. For a rejected reversal, too little was left to reverse. */
 function checkReply(
   { request, ...call }: ReverseCall,
   charges: readonly Charge[],
@@ -78,7 +78,7 @@ function describeEntry({ quantity, feature, amount, overage }: StoredEntry): str
   return `${amount} + ${overage} for ${quantity} ${feature}`;
 }
 
-/** The entries of a reversal, acknowledged or not, are of the charge that it names. A whole reversal leaves nothing of it. */
+/** All entries of a reversal, acknowledged or not, belong to the charge in its request. A whole reversal leaves nothing to reverse. */
 function checkEntries(
   request: ReverseRequest,
   charges: readonly Charge[],

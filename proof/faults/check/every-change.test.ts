@@ -4,7 +4,7 @@ import type { Stored } from "./stored.ts";
 import type { Run } from "./valid-run/run.ts";
 import { validRun } from "./valid-run/valid-run.ts";
 
-// Complements the listed mutations: the checker notices every missing, duplicate or changed row.
+// In addition to the listed mutations, the checker must report every missing, duplicate or changed row.
 
 const TABLES = [
   "events",
@@ -16,7 +16,7 @@ const TABLES = [
   "holdChanges",
 ] as const satisfies (keyof Stored)[];
 
-/** Changes only every fifth row with `ROW_STEP=5`. Every change checks the whole history again, which takes 20 ms. */
+/** Changes only every fifth row with `ROW_STEP=5`. Each change needs a new check of the whole history, which takes 20 ms. */
 const STEP = Number(process.env["ROW_STEP"] ?? 1);
 
 const CASES = TABLES.flatMap((table) => validRun()[table].map((_, index) => ({ table, index }))).filter(
@@ -27,7 +27,7 @@ function isNoticed(run: Run): boolean {
   return checkHistory(run, run).verdict === "fail";
 }
 
-test.each(CASES)("a missing row is reported: row $index of $table", ({ table, index }) => {
+test.each(CASES)("the checker reports a missing row: row $index of $table", ({ table, index }) => {
   const run = validRun();
   // The outcome of this event is unknown and it has no key, so it may be missing.
   const mayBeMissing = table === "events" && run.events[index]?.marker === "plain-unknown-stored";
@@ -35,7 +35,7 @@ test.each(CASES)("a missing row is reported: row $index of $table", ({ table, in
   expect(isNoticed(run)).toBe(!mayBeMissing);
 });
 
-test.each(CASES)("a duplicate row is reported: row $index of $table", ({ table, index }) => {
+test.each(CASES)("the checker reports a duplicate row: row $index of $table", ({ table, index }) => {
   const run = validRun();
   const rows: unknown[] = run[table];
   rows.push(rows[index]);
@@ -68,15 +68,18 @@ const CHANGES = Object.entries(NUMBERS).flatMap(([table, fields]) =>
   fields.flatMap((field) => [1, -1].map((by) => ({ table, field, by }))),
 );
 
-test.each(CHANGES)("a changed number is reported: $field of $table by $by", ({ table, field, by }) => {
-  for (const { index } of CASES.filter((other) => other.table === table)) {
-    const run = validRun();
-    const tables: Record<string, unknown[]> = { ...run };
-    const rows = tables[table] ?? [];
-    const row: Record<string, unknown> = { ...Object(rows[index]) };
-    if (row[field] === null) continue;
-    rows[index] = { ...row, [field]: Number(row[field]) + by };
-    // Includes the row, so that a failure shows it.
-    expect({ row, isSeen: isNoticed(run) }).toMatchObject({ isSeen: true });
-  }
-});
+test.each(CHANGES)(
+  "the checker reports a changed number: $field of $table by $by",
+  ({ table, field, by }) => {
+    for (const { index } of CASES.filter((other) => other.table === table)) {
+      const run = validRun();
+      const tables: Record<string, unknown[]> = { ...run };
+      const rows = tables[table] ?? [];
+      const row: Record<string, unknown> = { ...Object(rows[index]) };
+      if (row[field] === null) continue;
+      rows[index] = { ...row, [field]: Number(row[field]) + by };
+      // Includes the row in the comparison, so that a failure shows it.
+      expect({ row, isSeen: isNoticed(run) }).toMatchObject({ isSeen: true });
+    }
+  },
+);

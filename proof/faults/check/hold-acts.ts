@@ -11,9 +11,9 @@ import { type Decision, findClosing } from "./answers.ts";
 import { creditsIn, type HoldRow } from "./hold-rows.ts";
 import type { Facts } from "./violation.ts";
 
-/** Facts that the rows of holds do not store, by marker. */
+/** Facts from requests and responses that the rows of holds do not store, by marker. */
 export type HoldCalls = {
-  /** The settlements that take no credits other than those of the hold. */
+  /** The settlements that may only use the credits of the hold. */
   readonly atMostHeld: ReadonlySet<string | null>;
 };
 
@@ -26,7 +26,7 @@ export function holdCallsIn(calls: readonly Call[]): HoldCalls {
   return { atMostHeld: new Set(atMostHeld) };
 }
 
-/** The changes that requests made. The model ends holds by itself. */
+/** The changes that requests made. The model expires holds without a request. */
 export function listHoldActs({ customerId, holds }: Account, catalog: Catalog, sent: Sent): Act[] {
   return holds.flatMap((row): Act[] => {
     const { kind, hold, sequence, recordedAtMs: atMs } = row;
@@ -60,7 +60,7 @@ function opening({ hold, marker }: HoldRow, catalog: Catalog, { decisions }: Sen
   const items = hold.items.map(({ feature, quantity }) => {
     return { feature: keyOf.get(feature) ?? brandAs<FeatureKey>(""), quantity };
   });
-  // Not known if the response was lost.
+  // Undefined if the response was lost.
   const answered = decisions.get(marker)?.items;
   return {
     request: { kind: "hold", items, terms },

@@ -33,7 +33,7 @@ export function isOpen({ kind }: Pick<StoredHoldChange, "kind">): boolean {
   return OPEN.has(kind);
 }
 
-/** The last changes of the holds that are open, by number. */
+/** The last change of each open hold, in order of number. */
 export function openHoldsOf(rows: readonly HoldRow[]): HoldRow[] {
   const last = new Map(rows.map((row) => [row.hold.number, row]));
   return [...last.values()].filter(isOpen).toSorted((a, b) => a.hold.number - b.hold.number);
@@ -43,12 +43,12 @@ export function creditsIn({ parts }: HeldItem): number {
   return sumOf(parts);
 }
 
-/** Credits and overage: the price of what is held. */
+/** The price of a held item: credits and overage. */
 export function priceIn({ parts, overage }: HeldItem): number {
   return sumOf(parts) + sumOf(overage);
 }
 
-/** Returns how many credits of a pool were held before an entry. They are part of its balance, but cannot be spent. */
+/** Returns the credits of a pool that were held before an entry. They are part of the entry's balance, but cannot be spent. */
 export function heldBefore(
   rows: readonly HoldRow[],
 ): (entry: { readonly sequence: number; readonly pool: number }) => number {

@@ -19,25 +19,25 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "tokens", '"creditsCharged":4', '"creditsCharged":3.003'),
   },
   {
-    bug: "a fraction of a credit is in the ledger",
+    bug: "the ledger contains a fraction of a credit",
     invariant: "I4",
     says: /entry 5, consume, leaves a balance of 2766 in pool 1, but 2770 - 3.003 is/,
     mutate: (run) => change(run.ledger, isOf("tokens"), () => ({ amount: -3.003 })),
   },
   {
-    bug: "the wrong price is required",
+    bug: "a response requires the wrong price",
     invariant: "replies",
     says: /tokens .* should require 4/,
     mutate: (run) => rewriteBody(run, "tokens", '"creditsRequired":4', '"creditsRequired":3'),
   },
   {
-    bug: "a check charges",
+    bug: "a check charges credits",
     invariant: "I7",
     says: /check is stored 1 times as charge/,
     mutate: (run) => change(run.ledger, isOf("unknown-stored"), () => ({ marker: "check" })),
   },
   {
-    bug: "a check takes its key",
+    bug: "a check uses up its key",
     invariant: "I7",
     says: /key-check is stored, but only a check sent it/,
     mutate: (run) => {

@@ -14,7 +14,7 @@ import { addKey, again, callOf, entryOf, reused, uuidOf } from "./valid-run/run.
 
 const MUTATIONS: readonly Mutation[] = [
   {
-    bug: "an acknowledged charge has neither entry nor key (reply before commit)",
+    bug: "an acknowledged charge has neither a ledger entry nor a key (reply before commit)",
     invariant: "I1",
     says: /tokens, acknowledged .* not in the ledger/,
     mutate: (run) => {
@@ -23,13 +23,13 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "an entry has no key (key in another transaction)",
+    bug: "a ledger entry has no key (key in another transaction)",
     invariant: "I2",
     says: /its key-unknown-stored does not point to it/,
     mutate: (run) => remove(run.keys, isKey("key-unknown-stored")),
   },
   {
-    bug: "a key has no entry (key in another transaction)",
+    bug: "a key has no ledger entry (key in another transaction)",
     invariant: "I2",
     says: /key-unknown-lost points to .* which does not exist/,
     mutate: (run) => addKey(run, "key-unknown-lost", "consume", uuidOf(9)),
@@ -41,7 +41,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => chargeAgain(run, "image"),
   },
   {
-    bug: "two entries have the same key (key released on 5xx)",
+    bug: "two ledger entries have the same key (key released on 5xx)",
     invariant: "I2",
     says: /key-unknown-stored had more than one effect/,
     mutate: (run) => chargeAgain(run, "unknown-stored"),
@@ -73,14 +73,14 @@ const MUTATIONS: readonly Mutation[] = [
     ] as const
   ).map(
     ({ field, difference }): Mutation => ({
-      bug: `an entry has a different ${field} from its request`,
+      bug: `a ledger entry has a different ${field} from its request`,
       invariant: "I1",
       says: new RegExp(`image is stored with ${field}`),
       mutate: (run) => change(run.ledger, isOf("image"), () => difference),
     }),
   ),
   {
-    bug: "a response names the entry of another request",
+    bug: "the ledger entry that a response names belongs to another request",
     invariant: "I1",
     says: /image, acknowledged .* its entry has marker big/,
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ marker: "big" })),
@@ -92,7 +92,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "tokens", /"balance":\d+/, '"balance":1'),
   },
   {
-    bug: "a key points to a different consume from its response",
+    bug: "a key points to a different charge from its response",
     invariant: "I2",
     says: /key-tokens returned .* but points to/,
     mutate: (run) =>
@@ -100,7 +100,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   ...["image-rival", "keyed-counterpart", "refused", "nobody", "invalid"].map(
     (marker): Mutation => ({
-      bug: `a rejected request has an entry, ${marker}`,
+      bug: `a rejected request has a ledger entry: ${marker}`,
       invariant: "I3",
       says: /expected 0 to 0/,
       mutate: (run) => {
@@ -109,7 +109,7 @@ const MUTATIONS: readonly Mutation[] = [
     }),
   ),
   {
-    bug: "an entry has no request",
+    bug: "a ledger entry has no request",
     invariant: "I3",
     says: /never sent/,
     mutate: (run) => {
@@ -131,7 +131,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.calls.push(callOf(firstCall(run, "keyed-counterpart").request, reused("payload"))),
   },
   {
-    bug: "a later consume is decided before one that already returned (stale wallet)",
+    bug: "a consume request precedes an earlier request that had already returned (stale wallet)",
     invariant: "I5",
     says: /image got its response before growth was sent/,
     mutate: (run) => {

@@ -80,7 +80,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.calls.push(callOf(eventOf("keyed", "key-1"), okEvent(1))),
   },
   {
-    bug: "a 409 under a key that no other request has",
+    bug: "a request gets 409 for a key that no other request has",
     invariant: "I2",
     says: /no other request has key-2/,
     mutate: (run) => run.calls.push(callOf(eventOf("lost", "key-2"), reused("payload"))),
@@ -93,25 +93,25 @@ const MUTATIONS: readonly Mutation[] = [
   },
   ...["rival", "too-old", "plain-refused", "image-counterpart"].map(
     (marker): Mutation => ({
-      bug: `a rejected request has a row, ${marker}`,
+      bug: `a rejected request has an event row: ${marker}`,
       invariant: "I3",
       mutate: (run) => run.events.push(eventRow(9, marker)),
     }),
   ),
   {
-    bug: "a row has no request",
+    bug: "an event row has no request",
     invariant: "I3",
     says: /never sent/,
     mutate: (run) => run.events.push(eventRow(9, "unsent")),
   },
   {
-    bug: "a row has no marker",
+    bug: "an event row has no marker",
     invariant: "I3",
     says: /never sent/,
     mutate: (run) => run.events.push({ ...eventRow(9, ""), marker: null }),
   },
   {
-    bug: "a key was never sent",
+    bug: "a stored key was never sent",
     invariant: "I3",
     says: /never sent/,
     mutate: (run) => addKey(run, "unsent", "events", uuidOf(1)),
@@ -152,7 +152,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => changePlain(run, { event: "images.rendered" }),
   },
   {
-    bug: "an event has another customer",
+    bug: "an event is stored for another customer",
     invariant: "I6",
     mutate: (run) => changePlain(run, { customerId: "customer_2" }),
   },

@@ -34,13 +34,13 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a reversal is rounded the other way",
+    bug: "a reversal is rounded in the wrong direction",
     invariant: "I4",
     says: /reverse 8 of customer_1: credits is 1, but the model says 2/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ amount: 1, parts: "1:1" })),
   },
   {
-    bug: "a reversal names an entry that does not exist",
+    bug: "a reversal refers to a ledger entry that does not exist",
     invariant: "I4",
     says: /reverses 99, which is not an earlier consume/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ reverses: 99 })),
@@ -86,7 +86,7 @@ const MUTATIONS: readonly Mutation[] = [
       ),
   },
   {
-    bug: "credits without an expiry expire",
+    bug: "credits expire although they have no expiry",
     invariant: "I4",
     says: /holds plan 1, .* with nothing, but the model says plan 1, .* with 100 of promotion until null/,
     mutate: (run) =>

@@ -20,7 +20,7 @@ const isEndOf =
   (row: StoredHoldChange): boolean =>
     row.hold === openingOf(run, marker).hold && row.kind !== "opened" && row.kind !== "extended";
 
-/** Appends a change of the hold that the marker opened, without changing the wallet. */
+/** Appends a change to the hold that this marker opened, without changing the wallet. */
 function addChange(run: Run, marker: string, difference: Partial<StoredHoldChange>): void {
   const { customer } = openingOf(run, marker);
   const last = run.holdChanges.findLast((row) => row.customer === customer);
@@ -38,7 +38,7 @@ function addChange(run: Run, marker: string, difference: Partial<StoredHoldChang
 
 const MUTATIONS: readonly Mutation[] = [
   {
-    bug: "the hold of an acknowledged opening is missing",
+    bug: "an acknowledged hold is missing",
     invariant: "I1",
     says: /hold-open, acknowledged .* its hold is not stored/,
     mutate: (run) => {
@@ -56,7 +56,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a rejected opening has a hold",
+    bug: "a hold is stored for a denied request",
     invariant: "I3",
     says: /hold-dry is stored 1 times as hold, expected 0 to 0/,
     mutate: (run) => addChange(run, "hold-open", { hold: 20, marker: "hold-dry" }),
@@ -83,20 +83,20 @@ const MUTATIONS: readonly Mutation[] = [
       change(run.holdChanges, isOf("hold-open"), (row) => ({ expiresAtMs: row.expiresAtMs + 1_000 })),
   },
   {
-    bug: "a hold has set aside other credits",
+    bug: "a hold stores the wrong amount of held credits",
     invariant: "I1",
     says: /hold-open, acknowledged .* for 19 instead of 2 images.render for 20/,
     mutate: (run) =>
       change(run.holdChanges, isOf("hold-open"), ({ state }) => ({ state: state.replace(",20]]", ",19]]") })),
   },
   {
-    bug: "a wallet has set aside other credits than its holds",
+    bug: "the held credits in a wallet differ from the credits in its holds",
     invariant: "I4",
     says: /customer_7: grant 1 has 31 held credits in the wallet, 30 according to its holds/,
     mutate: (run) => rewriteWallet(run, openingOf(run, "hold-open"), /(\[1,1,1,\w+,)30\]/, "$131]"),
   },
   {
-    bug: "a settlement is lost",
+    bug: "an acknowledged settlement is lost",
     invariant: "I1",
     says: /settle-part for hold 1 of customer_7 got .* but it is open/,
     mutate: (run) => {
@@ -117,7 +117,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => chargeAgain(run, "settle-part"),
   },
   {
-    bug: "a hold that expired is charged",
+    bug: "a hold that expired and released its credits is charged",
     invariant: "I1",
     says: /was not settled, but has 1 charges/,
     mutate: (run) => chargeAgain(run, "settle-part", { hold: openingOf(run, "hold-expired").hold }),
@@ -129,13 +129,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("settle-part"), () => ({ amount: -29 })),
   },
   {
-    bug: "an uncovered part is lost",
+    bug: "the uncovered part of a charge is lost",
     invariant: "I1",
     says: /has a charge with uncovered 0 instead of/,
     mutate: (run) => change(run.ledger, isOf("settle-beyond"), () => ({ uncovered: 0 })),
   },
   {
-    bug: "a settlement names another charge",
+    bug: "a settlement returns the ID of another charge",
     invariant: "I1",
     says: /was answered with con_.*, but its charge is/,
     mutate: (run) =>
@@ -145,7 +145,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   ...(["settled", "released", "charged"] as const).map(
     (kind): Mutation => ({
-      bug: `a settled hold is ${kind} too`,
+      bug: `a settled hold is also ${kind}`,
       invariant: "I2",
       says: new RegExp(`hold 1 of customer_7 ended twice: settled and ${kind}`),
       mutate: (run) => addChange(run, "hold-part", { kind }),
@@ -175,7 +175,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "another settlement of a settled hold is acknowledged",
+    bug: "a different settlement of a settled hold is acknowledged",
     invariant: "I2",
     says: /settle-rival for hold 1 .* but settle-part settled it/,
     mutate: (run) => {
@@ -184,7 +184,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a rejection names an end that did not happen",
+    bug: "a rejection reports a release or settlement that did not happen",
     invariant: "I2",
     says: /release for hold .* got .*hold_settled.* but it is released/,
     mutate: (run) => {
@@ -202,13 +202,13 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a hold is still open after a decision that came after its end",
+    bug: "a hold is still open after a decision past its expiry",
     invariant: "I4",
     says: /of customer_7 ended at \d+, but is open at \d+/,
     mutate: (run) => remove(run.holdChanges, isEndOf(run, "hold-expired")),
   },
   {
-    bug: "a hold is still open after a denial that came after its end",
+    bug: "a hold is still open after a denial past its expiry",
     invariant: "I4",
     says: /of customer_7 ended at \d+, but is open at \d+/,
     mutate: (run) => {
@@ -217,7 +217,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a hold ends before its end",
+    bug: "a hold expires before its expiry time",
     invariant: "I4",
     says: /expired at \d+, but ends at \d+/,
     mutate: (run) => addChange(run, "hold-open", { kind: "expired" }),
@@ -236,7 +236,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.holdChanges, ({ kind }) => kind === "extended"),
   },
   {
-    bug: "a repeated extension extends again",
+    bug: "a repeated extension extends the hold again",
     invariant: "I2",
     says: /was extended 2 times by 1 requests/,
     mutate: (run) => {
@@ -245,13 +245,13 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a response has a different balance from the one that the hold left",
+    bug: "a response has a different balance from the balance after the hold",
     invariant: "I4",
     says: /hold \d+ of customer_7, opened .*the balance of item 0 is 1, but the model says/,
     mutate: (run) => rewriteBody(run, "hold-open", /"balance":\d+/, '"balance":1'),
   },
   {
-    bug: "a settlement stores another balance",
+    bug: "a settlement stores the wrong balance",
     invariant: "I4",
     says: /hold \d+ of customer_7, settled .*the balance of item 0 is 1, but the model says/,
     mutate: (run) =>
@@ -260,7 +260,7 @@ const MUTATIONS: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a settlement takes credits beyond a hold that it must not take",
+    bug: "a settlement uses more than the held credits although the request forbids it",
     invariant: "I1",
     says: /settled at .*the charge of item 0/,
     mutate: (run) =>

@@ -29,7 +29,7 @@ const REPLIES: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "three", '"images.render"', '"video.encode"'),
   },
   {
-    bug: "a response charges another amount for an item",
+    bug: "a response charges the wrong amount for an item",
     invariant: "replies",
     says: /three .* should charge 2 credits/,
     mutate: (run) => rewriteBody(run, "three", '"creditsCharged":2,', '"creditsCharged":3,'),
@@ -47,13 +47,13 @@ const REPLIES: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "three-check", '"pool":"minutes"', '"pool":"credits"'),
   },
   {
-    bug: "a response denies a different item from the one that its numbers deny",
+    bug: "a response denies a different item than its numbers require",
     invariant: "replies",
     says: /items-dry .* has item 2 denied for insufficient_credits by its own numbers/,
     mutate: (run) => rewriteBody(run, "items-dry", '"deniedItem":2', '"deniedItem":0'),
   },
   {
-    bug: "a check allows what its numbers do not",
+    bug: "a check is allowed although its numbers require a denial",
     invariant: "replies",
     says: /three-check .* has item 2 denied for insufficient_credits by its own numbers/,
     mutate: (run) => rewriteBody(run, "three-check", /"balance":180/g, '"balance":23'),
@@ -80,9 +80,9 @@ const AFFORDABLE: readonly Mutation[] = [
       rewriteBody(run, marker, `"affordableQuantity":${is}`, `"affordableQuantity":${is + 1}`);
     const says = new RegExp(`${marker} of .* the affordable quantity is ${is + 1}, but the model says ${is}`);
     return [
-      { bug: `too much of ${what} is called affordable`, invariant: "I4", says, mutate },
+      { bug: `the affordable quantity of ${what} is too large`, invariant: "I4", says, mutate },
       {
-        bug: `more of ${what} is called affordable than the response's numbers allow`,
+        bug: `the affordable quantity of ${what} exceeds the response's numbers`,
         invariant: "replies",
         says: new RegExp(`${marker} of client-0 should not call ${is + 1} affordable`),
         mutate,
@@ -90,7 +90,7 @@ const AFFORDABLE: readonly Mutation[] = [
     ];
   }),
   {
-    bug: "a check calls too little of an item affordable",
+    bug: "the affordable quantity in a check is too small",
     invariant: "replies",
     says: /items-dry-check .* should not call 23 affordable/,
     mutate: (run) =>
@@ -118,7 +118,7 @@ const AFFORDABLE: readonly Mutation[] = [
 
 testMutations([...REPLIES, ...AFFORDABLE]);
 
-// A run that finishes an upgrade. A call takes 5 ms, and the next one starts 5 ms later.
+// A run that finishes an upgrade. A call takes 5 ms, and the next call starts 5 ms later.
 
 const MISSING = "has no affordable quantity";
 const UNDUE = "should have no affordable quantity";
@@ -129,7 +129,7 @@ test.each([
   { marker: "dry", upgrade: "after", hasQuantity: true, problem: UNDUE },
   { marker: "dry", upgrade: "before", hasQuantity: false, problem: MISSING },
   { marker: "dry", upgrade: "before", hasQuantity: true, problem: null },
-  // The earlier release answers checks without the quantity, the new one with it.
+  // The earlier release answers checks without the affordable quantity, and the new release includes it.
   { marker: "items-dry-check", upgrade: "after", hasQuantity: false, problem: null },
   { marker: "items-dry-check", upgrade: "after", hasQuantity: true, problem: null },
   { marker: "items-dry-check", upgrade: "before", hasQuantity: false, problem: MISSING },

@@ -17,16 +17,16 @@ const isItem =
   (entry: StoredEntry): boolean =>
     entry.marker === marker && entry.item === item;
 
-/** The ID of the second charge of a request. */
+/** Returns the ID of the second charge of a request. */
 function secondOf(run: Run, marker: string): string {
   const entry = run.ledger.find(isItem(marker, 1));
-  if (entry === undefined) throw new Error(`${marker} has one charge`);
+  if (entry === undefined) throw new Error(`${marker} has only one charge`);
   return chargeId(entry);
 }
 
 const CHARGES: readonly Mutation[] = [
   {
-    bug: "an acknowledged request lacks one of its charges",
+    bug: "one charge of an acknowledged request is missing",
     invariant: "I1",
     says: /three, acknowledged .* charge 2 of 3 is not in the ledger/,
     mutate: (run) => remove(run.ledger, isItem("three", 1)),
@@ -34,11 +34,11 @@ const CHARGES: readonly Mutation[] = [
   {
     bug: "a request with unknown outcome has only some of its charges",
     invariant: "I1",
-    says: /consume 8 of customer_5, charge 1 of 2, is not followed by the next one/,
+    says: /consume 8 of customer_5, charge 1 of 2, is not followed by the next charge/,
     mutate: (run) => remove(run.ledger, isItem("items-unknown-stored", 1)),
   },
   {
-    bug: "only the first item is charged, as if it were the only one",
+    bug: "only the first item is charged, as if the request had no other items",
     invariant: "I1",
     says: /items-unknown-stored is stored with item null instead of 0, items null instead of 2/,
     mutate: (run) => {
@@ -55,7 +55,7 @@ const CHARGES: readonly Mutation[] = [
   {
     bug: "the charges of a request are not consecutive",
     invariant: "I1",
-    says: /consume 6 of customer_5, charge 2 of 3, does not follow the one before it/,
+    says: /consume 6 of customer_5, charge 2 of 3, does not follow the previous charge/,
     mutate: (run) =>
       change(
         run.ledger,
@@ -64,9 +64,9 @@ const CHARGES: readonly Mutation[] = [
       ),
   },
   {
-    bug: "the charges of a request count different numbers of items",
+    bug: "the charges of a request store different numbers of items",
     invariant: "I1",
-    says: /charge 3 of 4, differs from the one before it: items 4 instead of 3/,
+    says: /charge 3 of 4, differs from the previous charge: items 4 instead of 3/,
     mutate: (run) => change(run.ledger, isItem("three", 2), () => ({ items: 4 })),
   },
   {
@@ -91,7 +91,7 @@ const CHARGES: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a response and its key name the second charge",
+    bug: "a response and its key refer to the second charge of a request",
     invariant: "I2",
     says: /key-three points to .* which does not exist/,
     mutate: (run) => {
@@ -120,7 +120,7 @@ const CHARGES: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isItem("three", 1), () => ({ amount: -3, parts: "2:-3" })),
   },
   {
-    bug: "a request with unknown outcome is charged another amount for an item",
+    bug: "a request with unknown outcome is charged the wrong amount for an item",
     invariant: "I1",
     says: /consume 8 of customer_5: the charge of item 0 is 61, but the model says 60/,
     mutate: (run) =>
@@ -148,7 +148,7 @@ const CHARGES: readonly Mutation[] = [
 
 const DENIALS: readonly Mutation[] = [
   {
-    bug: "the items before the denied one are charged",
+    bug: "the items before the denied item are charged",
     invariant: "I4",
     says: /items-dry, denied as .*it was charged/,
     mutate: (run) => chargeAgain(run, "two", { marker: "items-dry", keyHash: keyHashOf("key-items-dry") }),
@@ -160,7 +160,7 @@ const DENIALS: readonly Mutation[] = [
     mutate: (run) => remove(run.denials, isOf("items-limited")),
   },
   {
-    bug: "a denial is stored without the items before the denied one",
+    bug: "a denial is stored without the items before the denied item",
     invariant: "I4",
     says: /items-dry is stored with items \[\["video.encode",25\]\] instead of/,
     mutate: (run) => change(run.denials, isOf("items-dry"), () => ({ items: '[["video.encode",25]]' })),
@@ -178,7 +178,7 @@ const DENIALS: readonly Mutation[] = [
     mutate: (run) => change(run.denials, isOf("items-dry-unknown"), () => ({ items: "[[" })),
   },
   {
-    bug: "a denial of one feature is stored with items",
+    bug: "a denial of a request without items is stored with items",
     invariant: "I4",
     says: /limited is stored with item 0 instead of null/,
     mutate: (run) =>
@@ -202,19 +202,19 @@ const DENIALS: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a denial requires the credits of the denied item alone",
+    bug: "the required credits in a denial include only the denied item",
     invariant: "I4",
     says: /items-dry, denied as .* stored with creditsRequired 50 instead of 60/,
     mutate: (run) => change(run.denials, isOf("items-dry"), () => ({ creditsRequired: 50 })),
   },
   {
-    bug: "a denial with unknown outcome requires the credits of the denied item alone",
+    bug: "the required credits in a denial with unknown outcome include only the denied item",
     invariant: "I1",
     says: /items-dry-unknown .*: the charge is 180, but the model says 230/,
     mutate: (run) => change(run.denials, isOf("items-dry-unknown"), () => ({ creditsRequired: 180 })),
   },
   {
-    bug: "a denial requires the credits of all pools",
+    bug: "the required credits in a denial include all pools",
     invariant: "I4",
     says: /items-dry, denied as .* stored with creditsRequired 70 instead of 60/,
     mutate: (run) => change(run.denials, isOf("items-dry"), () => ({ creditsRequired: 70 })),
@@ -230,7 +230,7 @@ const DENIALS: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a denial of an item has another reason",
+    bug: "a denial of an item has the wrong reason",
     invariant: "I4",
     says: /items-dry-unknown .*: outcome is limit_reached, but the model says insufficient_credits/,
     mutate: (run) => change(run.denials, isOf("items-dry-unknown"), () => ({ reason: "limit_reached" })),

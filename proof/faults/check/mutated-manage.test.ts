@@ -110,7 +110,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => forgetLast(run, "growth"),
   },
   {
-    bug: "a pending plan has another start",
+    bug: "a pending plan has the wrong start",
     invariant: "I4",
     says: /customer_2 holds plan .*, then plan .* at \d+,.* but the model says/,
     mutate: (run) =>
@@ -134,13 +134,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.grants, isReference("pay-3"), () => ({ pool: 1 })),
   },
   {
-    bug: "a reversal of a whole request lacks one charge",
+    bug: "a reversal of a whole request does not reverse one of the charges",
     invariant: "I1",
     says: /consume 6 of customer_5 has 0 reversed for 0 credits and 0 overage, expected 1001 for 4 and 0/,
     mutate: (run) => remove(run.ledger, isReversalOf(2, 1_001)),
   },
   {
-    bug: "a reversal of a whole request reports one charge too few and does not reverse it",
+    bug: "a reversal of a whole request neither reverses nor reports one of the charges",
     invariant: "I1",
     says: /consume 6 of customer_5 is not reversed, but its whole request is/,
     mutate: (run) => {
@@ -185,7 +185,7 @@ const MUTATIONS: readonly Mutation[] = [
       }),
   },
   {
-    bug: "a reversal of an item has the position of another",
+    bug: "a reversal of an item is stored with another item's position",
     invariant: "I4",
     says: /entry 10, reverse, differs from charge 5 in pool, feature, plan, overrides, hold or item position/,
     mutate: (run) => change(run.ledger, isReversalOf(1, 30), () => ({ item: 2 })),

@@ -10,7 +10,7 @@ import {
 import { openingOf } from "./valid-run/play-holds.ts";
 import { entryOf, type Run } from "./valid-run/run.ts";
 
-/** Charges this much more overage, or less, without changing the credits. */
+/** Adds `by` to the overage of a charge, without changing the credits. */
 function moveOverage(run: Run, marker: string, by: number): void {
   change(run.ledger, isOf(marker), ({ overage, overageParts }) => {
     const [grant] = overageParts.split(":");
@@ -35,7 +35,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => moveOverage(run, "beyond", 10),
   },
   {
-    bug: "a charge with unknown outcome has another overage",
+    bug: "a charge with unknown outcome has the wrong overage",
     invariant: "I4",
     says: /customer_8: entry \d+, consume, charges 9 instead of 10/,
     mutate: (run) => moveOverage(run, "beyond-unknown", -1),
@@ -60,25 +60,25 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "credits and overage of a response are less than the price",
+    bug: "the credits and overage in a response add up to less than the price",
     invariant: "replies",
     says: /beyond of .* should charge 70 credits/,
     mutate: (run) => rewriteBody(run, "beyond", '"overageCredits":30', '"overageCredits":20'),
   },
   {
-    bug: "a response has overage although credits are left",
+    bug: "a response charges overage although credits are left",
     invariant: "replies",
     says: /beyond of .* has overage that its balance does not explain/,
     mutate: (run) => rewriteBody(run, "beyond", '"balance":0', '"balance":5'),
   },
   {
-    bug: "a check returns overage that its balance covers",
+    bug: "a check returns overage although the balance covers the price",
     invariant: "replies",
     says: /beyond-check of .* has overage that its balance does not explain/,
     mutate: (run) => rewriteBody(run, "beyond-check", '"overageCredits":30', '"overageCredits":90'),
   },
   {
-    bug: "a response has overage that no plan has",
+    bug: "a response has an overage limit that no plan has",
     invariant: "replies",
     says: /beyond of .* has more overage than its plan allows/,
     mutate: (run) => rewriteBody(run, "beyond", '"credits":600', '"credits":700'),
@@ -90,19 +90,19 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "beyond", '"used":30', '"used":601'),
   },
   {
-    bug: "a response has other overage of the period than the charges before it",
+    bug: "the period's overage in a response differs from the sum of earlier charges",
     invariant: "I4",
     says: /customer_8: the period's overage is 20 of 600, 570 left, but the model says 30 of 600, 570 left/,
     mutate: (run) => rewriteBody(run, "beyond", '"used":30', '"used":20'),
   },
   {
-    bug: "a denial shows other overage than was left",
+    bug: "a denial shows the wrong remaining overage",
     invariant: "I4",
     says: /beyond-denied of customer_8.*the period's overage is 1 of 600/,
     mutate: (run) => rewriteBody(run, "beyond-denied", /"used":\d+/, '"used":1'),
   },
   {
-    bug: "a response of a plan with overage leaves it out",
+    bug: "a response for a plan with overage omits the overage",
     invariant: "I4",
     says: /customer_9: the period's overage is none/,
     mutate: (run) => {
@@ -110,7 +110,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a response has overage without the overage of the period",
+    bug: "a response charges overage, but omits the overage of the period",
     invariant: "replies",
     says: /beyond of .* unreadable response/,
     mutate: (run) => rewriteBody(run, "beyond", /"overage":\{[^}]*\},/, ""),
@@ -158,7 +158,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => moveOverage(run, "settle-over", -10),
   },
   {
-    bug: "a settlement returns other overage than it charges",
+    bug: "a settlement returns different overage than it charges",
     invariant: "I1",
     says: /customer_8 was answered with .*overageCredits 80 instead of 70/,
     mutate: (run) => {
@@ -196,7 +196,7 @@ const MUTATIONS: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a reversal undoes overage of another grant",
+    bug: "a reversal undoes overage counted by another grant",
     invariant: "I4",
     says: /customer_8: .* undoes 30 credits of overage in grant 2, but charge \d+ used only 0/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "beyond"), () => ({ overageParts: "2:30" })),

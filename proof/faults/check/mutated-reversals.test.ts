@@ -20,7 +20,7 @@ function reverseAgain(run: Run, marker: string, difference: Partial<StoredEntry>
   run.ledger.push({ ...entry, ...position, balanceAfter: last.balanceAfter + entry.amount, ...difference });
 }
 
-/** Removes the calls that explain a reversal, and answers them with this outcome instead. */
+/** Replaces the outcome of all calls of a reversal. */
 const answer = (run: Run, marker: string, outcome: CallOutcome): void =>
   change(
     run.calls,
@@ -74,7 +74,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => reverseAgain(run, "reverse-undone"),
   },
   {
-    bug: "more is reversed than was charged",
+    bug: "reversals return more than was charged",
     invariant: "I4",
     says: /customer_10: .* reverse 14 units, but it has only 13/,
     mutate: (run) => change(run.ledger, isOf("undo-2"), () => ({ quantity: 3 })),
@@ -98,13 +98,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("undo-unknown"), () => ({ marker: "undo-nobody" })),
   },
   {
-    bug: "a reversal is stored that was never executed",
+    bug: "a stored reversal was never executed",
     invariant: "I3",
     says: /undo-unknown is stored 1 times as reversal, expected 0 to 0/,
     mutate: (run) => answer(run, "undo-unknown", { kind: "info", status: 503, reason: "unavailable" }),
   },
   {
-    bug: "a client's reversal has lost its note and its key",
+    bug: "the note and the key of a client's reversal are lost",
     invariant: "I3",
     says: /of customer_10 has 1 reversed .*, expected 0/,
     mutate: (run) => change(run.ledger, isOf("undo-unknown"), () => ({ marker: null, keyHash: null })),
@@ -116,13 +116,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("undo-unknown"), () => ({ quantity: 2 })),
   },
   {
-    bug: "a reversal of one feature reverses another",
+    bug: "a reversal of one feature reverses another feature",
     invariant: "I1",
     says: /undo-item is stored with name video.encode instead of tokens.generate/,
     mutate: (run) => change(run.ledger, isOf("undo-item"), () => ({ feature: "video.encode" })),
   },
   {
-    bug: "a reversal is of another charge",
+    bug: "a reversal is stored for another charge",
     invariant: "I1",
     says: /undo-2 for con_\w+ reversed another charge/,
     mutate: (run) =>
@@ -139,13 +139,13 @@ const MUTATIONS: readonly Mutation[] = [
       }),
   },
   {
-    bug: "a whole reversal lacks one charge",
+    bug: "a whole reversal does not reverse one of the charges",
     invariant: "I1",
     says: /reverse-undone-items for con_\w+ left 40 video.encode/,
     mutate: (run) => remove(run.ledger, isItem("reverse-undone-items", "video.encode")),
   },
   {
-    bug: "a whole reversal with unknown outcome lacks a part",
+    bug: "a whole reversal with unknown outcome does not reverse a part",
     invariant: "I1",
     says: /reverse-undone-unknown for con_\w+ left 1 images.render/,
     mutate: (run) => {
@@ -178,7 +178,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "two whole reversals of a charge are both new",
+    bug: "two whole reversals of a charge are both returned as new",
     invariant: "I2",
     says: /reverse con_\w+: two responses are not marked as replays/,
     mutate: (run) => {
@@ -224,7 +224,7 @@ const MUTATIONS: readonly Mutation[] = [
       change(run.ledger, isOf("undo-2"), () => ({ keyHash: entryOf(run, "undo-item").keyHash })),
   },
   {
-    bug: "a response returns other credits than the ledger",
+    bug: "the returned credits in a response differ from the ledger",
     invariant: "I1",
     says: /undo-2 for con_\w+ got .*, but its entries return 0 \+ 20 for 2 images.render/,
     mutate: (run) => {
@@ -233,25 +233,25 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "the total of a response is not that of its items",
+    bug: "the total in a response is not the sum of its items",
     invariant: "replies",
-    says: /reverse-undone of .* returned another total than that of its items/,
+    says: /reverse-undone of .* returned a total that differs from the sum of its items/,
     mutate: (run) => rewriteBody(run, "reverse-undone", '"overageCredits":10', '"overageCredits":20'),
   },
   {
-    bug: "a response is about another charge",
+    bug: "a response names another charge",
     invariant: "replies",
     says: /undo-2 of .* returned another charge/,
     mutate: (run) => rewriteBody(run, "undo-2", /"con_.{4}/, '"con_0000'),
   },
   {
-    bug: "a response has another quantity than its request",
+    bug: "a response has a different quantity from its request",
     invariant: "replies",
     says: /undo-2 of .* reversed another quantity or feature/,
     mutate: (run) => rewriteBody(run, "undo-2", '"quantity":2', '"quantity":3'),
   },
   {
-    bug: "a response has a different balance from the one that the reversal left",
+    bug: "a response has a different balance from the balance after the reversal",
     invariant: "I4",
     says: /of customer_10: the balance for images.render is 1, but the model says 100/,
     mutate: (run) => rewriteBody(run, "reverse-undone", /"balance":\d+/, '"balance":1'),
@@ -266,7 +266,7 @@ const MUTATIONS: readonly Mutation[] = [
       })),
   },
   {
-    bug: "a reversal precedes one that had its response before it was sent",
+    bug: "a reversal precedes an earlier reversal that had already returned",
     invariant: "I5",
     says: /customer_10: .* got its response before .* was sent/,
     mutate: (run) =>
@@ -277,7 +277,7 @@ const MUTATIONS: readonly Mutation[] = [
       ),
   },
   {
-    bug: "a check has a reversal",
+    bug: "a check is stored as a reversal",
     invariant: "I7",
     says: /beyond-check is stored 1 times as reversal/,
     mutate: (run) => reverseAgain(run, "undo-2", { marker: "beyond-check" }),

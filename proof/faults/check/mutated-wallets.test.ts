@@ -18,7 +18,7 @@ const MUTATIONS: readonly Mutation[] = [
     invariant: "I4",
     says: /entry 6, consume, leaves a balance of 2770 in pool 1, but 2766 - 10 is 2756/,
     mutate: (run) =>
-      // As if it had read the wallet before a concurrent charge of 4.
+      // The result of reading the wallet before a concurrent charge of 4.
       change(run.ledger, isOf("unknown-stored"), ({ balanceAfter }) => ({ balanceAfter: balanceAfter + 14 })),
   },
   {
@@ -34,7 +34,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("unknown-stored"), () => ({ sequence: 5 })),
   },
   {
-    bug: "an entry and its key are lost, which leaves a gap",
+    bug: "a ledger entry and its key are lost, which leaves a gap",
     invariant: "I4",
     says: /entry 7, consume, comes where entry 6 is expected/,
     mutate: (run) => {
@@ -43,13 +43,13 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "the last entry is lost",
+    bug: "the last ledger entry is lost",
     invariant: "I4",
     says: /customer_1: the wallet is at entry 15, but its ledger ends at entry 14/,
     mutate: (run) => remove(run.ledger, (entry) => ofRich(entry) && entry.sequence === lastOf(run)),
   },
   {
-    bug: "a double charge continues the ledger",
+    bug: "a second charge for the same request is appended to the ledger",
     invariant: "I4",
     says: /customer_1: the wallet is at entry 15, but its ledger ends at entry 16/,
     mutate: (run) => chargeAgain(run, "image"),
@@ -61,13 +61,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => rewriteState(run, /\[2,1,2,(\d+),null\]/, "[2,1,2,1$1,null]"),
   },
   {
-    bug: "credits are taken from another grant",
+    bug: "a charge takes credits from another grant",
     invariant: "I4",
     says: /customer_1: grant 1 has 108 in the wallet, 138 according to its ledger/,
     mutate: (run) => change(run.ledger, isOf("image"), ({ parts }) => ({ parts: parts.replace("1:", "2:") })),
   },
   {
-    bug: "a balance is below 0",
+    bug: "a wallet's balance is below 0",
     invariant: "I4",
     says: /entry 2, consume, makes the balance of pool 1 negative: -10/,
     mutate: (run) => change(run.ledger, isOf("last"), () => ({ amount: -60, balanceAfter: -10 })),

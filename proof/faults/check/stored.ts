@@ -20,7 +20,7 @@ export type Stored = {
 
 export type StoredEvent = {
   readonly id: string;
-  /** From the metadata. Null if no client of this run sent it. */
+  /** The marker in the metadata. Null if no client of this run sent the request. */
   readonly marker: string | null;
   /** Null if the customer does not exist. */
   readonly customerId: string | null;
@@ -78,29 +78,29 @@ export type StoredEntry = {
   readonly planVersion: number | null;
   readonly assignment: number | null;
   readonly reverses: number | null;
-  /** The index of the charge in its request, and the number of charges. Null if it is the only one. */
+  /** `item` is the charge's index in its request, and `items` the number of charges. Null for a request with a single charge. */
   readonly item: number | null;
   readonly items: number | null;
-  /** The number of the hold whose end wrote the entry, or whose charge it reverses. */
+  /** The number of the hold if the hold's end wrote the entry, or if the entry reverses a charge of the hold. */
   readonly hold: number | null;
-  /** The part of the price that no credits covered. */
+  /** The part of the price that neither credits nor overage covered. */
   readonly uncovered: number;
-  /** The part of the price that was charged as overage, and the grants that count it, in the form of `parts`. */
+  /** The part of the price that was charged as overage. `overageParts` lists the grants that count it, in the format of `parts`. */
   readonly overage: number;
   readonly overageParts: string;
   readonly keyHash: string | null;
   readonly marker: string | null;
 };
 
-/** One change of a hold. The last one is its present state. */
+/** One change of a hold. The last change has the current state. */
 export type StoredHoldChange = {
   readonly customer: number;
-  /** Counts the changes in the customer's wallet. */
+  /** The change's number in the customer's wallet. */
   readonly number: number;
-  /** Counts the holds in the customer's wallet. */
+  /** The hold's number in the customer's wallet. */
   readonly hold: number;
   readonly kind: HoldChangeKind;
-  /** The wallet's last entry after the change. */
+  /** The sequence of the wallet's last entry after the change. */
   readonly sequence: number;
   readonly recordedAtMs: number;
   readonly effectiveAtMs: number;
@@ -110,7 +110,7 @@ export type StoredHoldChange = {
   readonly state: string;
   readonly keyHash: string | null;
   readonly memberId: string | null;
-  /** From the metadata of the request that opened or settled it. Other requests have none. */
+  /** From the metadata of the request that opened or settled the hold. Other requests have no metadata. */
   readonly marker: string | null;
   /** The response to the request that ended the hold, without its ID and customer. */
   readonly answer: string | null;

@@ -6,7 +6,7 @@ import { consumeId } from "../../../service/src/primitives/consume-id.ts";
 import { publicId } from "../../../service/src/primitives/public-id.ts";
 import { chargeId, findUuid, keyHashOf } from "./subjects.ts";
 
-// The checker derives IDs and hashes without the service's code. Both must agree.
+// The checker derives IDs and hashes without the service's code. The results must be the same as the service's.
 
 test.each([
   { recordedAtMs: 1_790_000_000_123, customer: 1, sequence: 1 },
@@ -30,7 +30,7 @@ test.each([
   "01arz3ndektsv4rrffq69g5fav",
   "81ARZ3NDEKTSV4RRFFQ69G5FAV",
   "01ARZ3NDEKTSV4RRFFQ69G5FAU",
-])("the hash of key %s is the one that the service stores", (key) => {
+])("the hash of key %s equals the hash that the service stores", (key) => {
   expect(keyHashOf(key).replaceAll("-", "")).toBe(hashKey(key));
 });
 

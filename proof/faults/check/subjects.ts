@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Stored, StoredEntry, StoredHoldChange } from "./stored.ts";
 
-/** A row that a request created and a response refers to. If a request has several charges, it is the first one. */
+/** A row that a request created and that its response refers to: for several charges, the first. */
 export type Subject = {
   readonly kind: "event" | "charge" | "denial" | "hold" | "reversal";
   readonly id: string;
-  /** The ID that its key points to: of the row itself, or of the charge that was reversed. */
+  /** The ID that the request's key points to: the ID of the row, or of the reversed charge. */
   readonly target: string;
   readonly marker: string | null;
   /** Null for events and for the reversal of a whole charge, which do not store it. */
@@ -57,7 +57,7 @@ function listReversals(ledger: readonly StoredEntry[]): Subject[] {
   return [...first.values()].reverse();
 }
 
-/** Whether it is a client's reversal. Those of the operator have neither. */
+/** Whether a client made this reversal. The operator's reversals have no marker and no key. */
 export function isOfClient({ kind, marker, keyHash }: StoredEntry): boolean {
   return kind === "reverse" && (marker !== null || keyHash !== null);
 }
@@ -67,9 +67,7 @@ export function requestIdOf(charge: StoredEntry): string {
   return chargeId({ ...charge, sequence: charge.sequence - (charge.item ?? 0) });
 }
 
-/**
- * Includes entries of other kinds that have a field which only a charge may have. The charges of a hold belong to the hold.
- */
+/** Includes invalid entries: other kinds with a field that only a charge may have. Charges of a hold belong to the hold. */
 function isOfRequest({ kind, item, hold, marker, keyHash }: StoredEntry): boolean {
   if (kind === "consume" && hold !== null) return keyHash !== null;
   if (kind === "reverse") return false;
@@ -91,13 +89,13 @@ export function findUuid(prefix: "evt" | "con" | "hld", id: string | null): stri
   return hex.length > 32 ? null : toUuid(hex);
 }
 
-/** The 16 bytes behind `con_…`: 6 of the time, 5 of the customer, 5 of the sequence. */
+/** The 16 bytes of a `con_…` ID: 6 for the time, 5 for the customer, 5 for the sequence. */
 export function chargeId(entry: Pick<StoredEntry, "recordedAtMs" | "customer" | "sequence">): string {
   const hex = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, "0");
   return toUuid(hex(entry.recordedAtMs, 6) + hex(entry.customer, 5) + hex(entry.sequence, 5));
 }
 
-/** The 16 bytes behind `hld_…`, encoded like those of a charge. */
+/** The 16 bytes of a `hld_…` ID, encoded like a charge's ID. */
 export function holdUuid(row: Pick<StoredHoldChange, "customer" | "hold" | "openedAtMs">): string {
   return chargeId({ recordedAtMs: row.openedAtMs, customer: row.customer, sequence: row.hold });
 }

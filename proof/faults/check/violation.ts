@@ -5,7 +5,7 @@ export type Violation = { readonly invariant: Invariant; readonly text: string }
 
 export type Verdict = "pass" | "fail" | "unknown";
 
-/** A doubt is something that could not be checked. It turns a pass into unknown; a violation always fails. */
+/** A doubt is something that could not be checked. It changes the verdict from pass to unknown. A violation always fails the run. */
 export function reachVerdict(violations: readonly Violation[], doubts: readonly string[]): Verdict {
   if (violations.length > 0) return "fail";
   return doubts.length > 0 ? "unknown" : "pass";

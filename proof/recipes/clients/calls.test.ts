@@ -23,7 +23,7 @@ test.each(CLIENTS)("%s has fewer than 80 lines", (client) => {
 });
 
 describe.each(CLIENTS)("%s", (client) => {
-  test("makes every call", async () => {
+  test("can check, charge, and open, extend, settle and release a hold", async () => {
     const { env, readBooks } = await openChat(100);
     const run = async (...args: string[]) => {
       const { code, stdout, stderr } = await runClient(client, env, args);
@@ -54,13 +54,13 @@ describe.each(CLIENTS)("%s", (client) => {
     });
   });
 
-  test("names keys after the environment", async () => {
+  test("starts idempotency keys with the environment", async () => {
     const env = { PURSER_URL: "http://127.0.0.1:1", PURSER_KEY: "pur_live_abc" };
     const { stdout } = await runClient(client, env, ["key", "chat", "msg_5521", "2"]);
     expect(stdout.trim()).toBe("live:chat:msg_5521:2");
   });
 
-  test("retries with the same body, and the customer is charged once", async () => {
+  test("retries with the same body and charges the customer once", async () => {
     const { env, line, readBooks } = await openChat(100);
     line.next.push("cut", OVERLOADED, BAD_GATEWAY, "cut_after", "cut_within");
     const body = charge("test:job_1");
@@ -72,12 +72,12 @@ describe.each(CLIENTS)("%s", (client) => {
     expect(line.seen.length).toBe(6);
     expect(new Set(line.seen.map((seen) => seen.body)).size).toBe(1);
     expect(JSON.parse(line.seen[0]?.body ?? "")).toEqual(JSON.parse(body));
-    // The second request was answered with `Retry-After: 1`.
+    // The second response had `Retry-After: 1`.
     expect((line.seen[2]?.atMs ?? 0) - (line.seen[1]?.atMs ?? 0)).toBeGreaterThan(950);
     expect(await readBooks()).toMatchObject({ balance: 95, charged: [5] });
   });
 
-  test("settles once, even if the connection breaks after the settlement", async () => {
+  test("settles a hold once, even if the connection breaks after the settlement", async () => {
     const { env, line, readBooks } = await openChat(100);
     const { stdout } = await runClient(client, env, ["hold", charge("test:job_1")]);
     line.next.push("cut_after", "cut_after");
@@ -93,7 +93,7 @@ describe.each(CLIENTS)("%s", (client) => {
   });
 });
 
-// All clients at once, because these tests wait.
+// These tests wait, so all clients run concurrently.
 
 test("after a timeout, each client retries, and the customer is charged once", async () => {
   const { env, service, readBooks } = await openChat(100);

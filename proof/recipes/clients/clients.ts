@@ -7,7 +7,7 @@ import { type Run, runProgram } from "../run-program.ts";
 const RECIPE = join(import.meta.dirname, "../../../docs/recipes/clients");
 const DRIVERS = join(import.meta.dirname, "drivers");
 
-/** The clients, by their files. */
+/** The file names of the clients. */
 export const CLIENTS = ["purser.ts", "purser.py", "purser.go", "purser.sh"] as const;
 export type Client = (typeof CLIENTS)[number];
 

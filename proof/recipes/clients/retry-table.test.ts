@@ -9,7 +9,7 @@ import { CLIENTS, runClient } from "./clients.ts";
 
 const table = readRetryTable().filter(({ status }) => status !== 200);
 
-/** Answers each first request with this error, and a repeated one with a charge. */
+/** Starts a server that responds to each first request with this error, and to its retry with a charge. */
 async function startFailing(
   status: number,
   code: string | null,
@@ -25,7 +25,7 @@ async function startFailing(
   return { url: await listen(server), attempts: () => attempts };
 }
 
-test.each(CLIENTS)("%s retries exactly what the guide says", async (client) => {
+test.each(CLIENTS)("%s retries exactly the errors that the guide lists", async (client) => {
   const wrong: unknown[] = [];
   for (const rule of table) {
     const server = await startFailing(rule.status, rule.code);
@@ -41,7 +41,7 @@ test.each(CLIENTS)("%s retries exactly what the guide says", async (client) => {
   expect(wrong).toEqual([]);
 });
 
-test("the service responds as the guide says, and an error leaves the idempotency key free", async () => {
+test("the service responds as the guide describes, and an error does not use up the idempotency key", async () => {
   const chat = await openChat(100);
   const { url } = chat.service;
   const { secret } = chat.project.test.key;

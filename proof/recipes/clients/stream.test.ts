@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CUSTOMER, FEATURE, openChat } from "../chat.ts";
 import { CLIENTS, runClient } from "./clients.ts";
 
-/** Streams up to this many parts, ten at a time, and fails after some of them. */
+/** Driver arguments for a stream of this many parts, in holds of ten. The work fails after `failAfter` parts. */
 const streamOf = ({ parts, failAfter = parts }: { parts: number; failAfter?: number }) => [
   "stream",
   CUSTOMER,
@@ -25,7 +25,7 @@ describe.each(CLIENTS)("a stream with %s", (client) => {
     expect(await readBooks()).toEqual(books);
   });
 
-  test("is settled with what was used if the work fails, over a connection that breaks", async () => {
+  test("is settled with the used parts if the work fails, even if the connection breaks", async () => {
     const { env, line, readBooks } = await openChat(100);
     line.next.push("cut_after", "cut", "cut_after", "cut_within");
     const { code, stdout } = await runClient(client, env, streamOf({ parts: 500, failAfter: 12 }));

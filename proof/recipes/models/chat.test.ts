@@ -6,7 +6,7 @@ import { type Plan, startModel } from "./model-server.ts";
 
 const DRIVER = join(import.meta.dirname, "driver.ts");
 
-/** A customer with this many credits asks a model through the recipe. */
+/** Asks a model through the recipe, for a customer with this many credits. */
 async function ask(recipe: string, credits: number, plan: Plan, cancelAfter?: number) {
   const purser = await openChat(credits);
   const model = await startModel(plan);
@@ -62,7 +62,7 @@ describe.each(["ai-sdk", "openai"])("the recipe %s", (recipe) => {
   test("charges the tokens so far if the model fails", async () => {
     const { purser, run } = await ask(recipe, 1_000, { tokens: 500, breakAfter: 20 });
     const { code, stdout } = await run();
-    // A broken connection can lose tokens that were on their way. They are neither delivered nor charged.
+    // A broken connection can lose tokens in transit. They are neither delivered nor charged.
     const delivered = countLines(stdout);
     expect(code).toBe(1);
     expect(delivered).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
-// Asks one question with a recipe: `driver.ts openai CUSTOMER MESSAGE [TOKENS]`. Prints each token on a line, the settlement to standard error,
-// and cancels after that many tokens.
+// Asks one question with a recipe: `driver.ts openai CUSTOMER MESSAGE [TOKENS]`. Prints each token on a line, and the
+// settlement to standard error. Cancels after TOKENS tokens.
 const [, , recipe = "", customerId = "", messageId = "", cancelAfter = "Infinity"] = process.argv;
 const { chat } = (await import(
   `../../../docs/recipes/${recipe}/chat.ts`

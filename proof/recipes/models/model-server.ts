@@ -4,9 +4,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { listen } from "../line.ts";
 
 export type Plan = {
-  /** Tokens that the model would send. */
+  /** Number of tokens that the model sends if nothing stops it. */
   readonly tokens: number;
-  /** Tokens that the model counts at the end without sending them as text. */
+  /** Tokens that the model includes in the final usage without sending them as text. */
   readonly hidden?: number;
   /** Breaks the connection after this many tokens. */
   readonly breakAfter?: number;
@@ -22,7 +22,7 @@ export type ModelServer = {
   }[];
 };
 
-/** A model that speaks the chat completions protocol: a token every few milliseconds, and the usage at the end. */
+/** Starts a model server with the chat completions protocol. It sends a token every few milliseconds, and the usage at the end. */
 export async function startModel({ tokens, hidden = 0, breakAfter }: Plan): Promise<ModelServer> {
   const calls: ModelServer["calls"] = [];
   const server = createServer(async (request, response) => {

@@ -134,7 +134,7 @@ test("incomplete or unknown data from Stripe is rejected", async () => {
   const cases: [Run, string][] = [
     [await attempt(page, "--rate", "usd=1/1"), "is not complete"],
     [await attempt(list([grant("credgr_1", "cus_A", 100)]), "--rate", "eur=1/1"), "add --rate usd="],
-    [await attempt(list([{ object: "charge" }]), "--rate", "usd=1/1"), "has an object charge"],
+    [await attempt(list([{ object: "charge" }]), "--rate", "usd=1/1"), "contains an object of type charge"],
     [await attempt(list([]), "--rate", "usd=x"), "not a rate"],
   ];
   for (const [{ code, stderr }, message] of cases)
@@ -143,7 +143,7 @@ test("incomplete or unknown data from Stripe is rejected", async () => {
   expect([full.code, full.stderr]).toEqual([0, expect.stringContaining("without --transactions")]);
 });
 
-test("missing transactions are detected, so that no customer gets used credits again or loses a grant", async () => {
+test("missing Stripe transactions are detected, so that no customer gets used credits back or loses a grant", async () => {
   const attempt = (transactions: object) => {
     const grants = list([grant("credgr_1", "cus_A", 100), grant("credgr_2", "cus_B", 100)]);
     const files = { "grants.json": grants, "transactions.json": transactions };

@@ -74,7 +74,7 @@ test("credits are added when a session is paid, and not for unpaid or other sess
   expect(await read("org/1")).toMatchObject({ balance: 500 });
 });
 
-test("client_reference_id can name the customer, and credits without a customer are an error", async () => {
+test("client_reference_id can name the customer, and a purchase without a customer is an error", async () => {
   const { deliver, read, database } = await openShop();
   const metadata = { credits: "500" };
   const session = checkout({ metadata, client_reference_id: "org/2", payment_intent: null });

@@ -3,7 +3,7 @@ import { expectSoundBooks } from "../../../service/test/books.ts";
 import { openShop } from "./shop.ts";
 import { checkout, makeEvent, nowSeconds, sign, subscribe } from "./stripe-objects.ts";
 
-test("an event without a valid recent signature is 400 and changes nothing", async () => {
+test("an event without a valid, recent signature gets 400 and changes nothing", async () => {
   const { post, database } = await openShop();
   const body = JSON.stringify(makeEvent("checkout.session.completed", checkout()));
   const good = sign(body);
@@ -30,7 +30,7 @@ test("an event without a valid recent signature is 400 and changes nothing", asy
   expect(await post(body, good)).toBe(200);
 });
 
-test("one valid signature among several is enough while the secret is rolled", async () => {
+test("during secret rotation, an event with one valid signature among several is accepted", async () => {
   const { post, read } = await openShop();
   const body = JSON.stringify(makeEvent("checkout.session.completed", checkout()));
   const [time, signature] = sign(body).split(",");
@@ -40,7 +40,7 @@ test("one valid signature among several is enough while the secret is rolled", a
 });
 
 test.each(["cut", "cut_after"] as const)(
-  "if the connection to Purser fails (%s), Stripe gets a 500 and its retry counts once",
+  "if the connection to Purser fails (%s), Stripe gets a 500, and its retry adds the credits once",
   async (state) => {
     const { stripe, line, deliver, read, database, countPlanChanges } = await openShop();
     const subscription = subscribe("price_pro");

@@ -11,7 +11,7 @@ import {
   toTime,
 } from "./stripe-objects.ts";
 
-test("a downgrade at the period's end is scheduled for that time, is written once, and can be undone", async () => {
+test("a downgrade at the end of the period is scheduled once for that time, and can be undone", async () => {
   const { stripe, deliver, read, database } = await openShop();
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const pro = subscribe("price_pro", { until });
@@ -50,7 +50,7 @@ test("a plan is not scheduled while the current period is unpaid", async () => {
   });
 });
 
-test("without grace, a downgrade starts once it is paid, and every delivery succeeds", async () => {
+test("without a grace period, a downgrade starts once it is paid, and every delivery succeeds", async () => {
   const { stripe, deliver, read } = await openShop({ GRACE_HOURS: "0" });
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const downgraded = changeAtPeriodEnd(subscribe("price_pro", { until }), "price_basic");
@@ -59,7 +59,7 @@ test("without grace, a downgrade starts once it is paid, and every delivery succ
   expect(await read("org/1")).toMatchObject({ plan: "pro", endsAt: toTime(until), next: null });
 });
 
-test("a phase that has started is the current plan before Stripe changes the price", async () => {
+test("a phase that has started determines the current plan, even before Stripe changes the price", async () => {
   const { stripe, deliver, read } = await openShop();
   const until = nowSeconds() - 60;
   const downgraded = changeAtPeriodEnd(

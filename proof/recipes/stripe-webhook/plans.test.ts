@@ -88,7 +88,7 @@ test.each(SEEDS)(
   },
 );
 
-test("a cancellation at the period's end ends the plan then, without grace, and can be undone", async () => {
+test("a cancellation at the end of the period ends the plan at that time, without a grace period, and can be undone", async () => {
   const { stripe, deliver, read } = await openShop();
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const pro = subscribe("price_pro", { until });
@@ -153,7 +153,7 @@ test("repeated and reordered Stripe events always end with the current state at 
       const sent = early.filter(({ state }) => state === now).map(({ event }) => events[event % (now + 1)]);
       for (const event of sent) if (event !== undefined) expect(await deliver(event)).toBe(200);
     }
-    // Finally all events arrive, newest first.
+    // At the end, all events arrive, newest first.
     for (const event of events.toReversed()) expect(await deliver(event)).toBe(200);
     const { plan, endsAt, next } = await read(customerId);
     const withGrace = toTime(until + 3 * DAY_SECONDS);
@@ -172,7 +172,7 @@ test("repeated and reordered Stripe events always end with the current state at 
   await expectSoundBooks(database);
 });
 
-test("the end of an old subscription does not end the plan of a newer one", async () => {
+test("the end of an old subscription does not end the plan of a newer subscription", async () => {
   const { stripe, deliver, read } = await openShop();
   const old = cancel({ ...subscribe("price_basic"), id: "sub_old" });
   stripe.subscriptions = [subscribe("price_pro"), old];
@@ -180,7 +180,7 @@ test("the end of an old subscription does not end the plan of a newer one", asyn
   expect(await read("org/1")).toMatchObject({ plan: "pro" });
 });
 
-test("the newer of two paid subscriptions determines the plan", async () => {
+test("if a customer has two paid subscriptions, the newer one determines the plan", async () => {
   const { stripe, deliver, read } = await openShop();
   stripe.subscriptions = [subscribe("price_pro"), { ...subscribe("price_basic"), id: "sub_old" }];
   expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(200);
@@ -203,7 +203,7 @@ test("the recipe ignores the end of an unknown customer's subscription", async (
   expect(await deliver(makeEvent("customer.subscription.deleted", gone))).toBe(200);
 });
 
-test("an unpaid renewal extends the plan by the grace period, and a paid one by its period", async () => {
+test("an unpaid renewal extends the plan by the grace period, and a paid renewal by its period", async () => {
   const { stripe, deliver, read } = await openShop();
   const renewedAt = nowSeconds() - 3_600;
   const renewed = subscribe("price_pro", { from: renewedAt, until: renewedAt + 30 * DAY_SECONDS });
@@ -231,7 +231,7 @@ test("an unpaid change within the paid period changes nothing", async () => {
   expect(await read("org/1")).toMatchObject({ plan: "basic", endsAt: toTime(from + 33 * DAY_SECONDS) });
 });
 
-test("a change to another interval starts a period, which counts only once it is paid", async () => {
+test("a change to another interval starts a period, which applies only once it is paid", async () => {
   const { stripe, deliver, read } = await openShop();
   const from = nowSeconds() - 60;
   const yearly = owe(subscribe("price_pro", { from, until: from + 365 * DAY_SECONDS }), {
@@ -245,8 +245,8 @@ test("a change to another interval starts a period, which counts only once it is
 
 test.each([
   ["whose first payment failed", "incomplete", "subscription_create"],
-  ["that has owed for longer than the grace", "past_due", "subscription_cycle"],
-] as const)("a subscription %s gives no plan", async (_name, status, billing_reason) => {
+  ["that has been unpaid for longer than the grace period", "past_due", "subscription_cycle"],
+] as const)("a subscription %s does not assign a plan", async (_name, status, billing_reason) => {
   const { stripe, deliver, countPlanChanges } = await openShop();
   const subscription = { ...owe(subscribe("price_pro"), { billing_reason }), status };
   stripe.subscriptions = [subscription];
@@ -254,7 +254,7 @@ test.each([
   expect(await countPlanChanges()).toBe(0);
 });
 
-test("a price without a plan and an event from the other mode are errors", async () => {
+test("an event for a price without a plan, or from the other Stripe mode, is an error", async () => {
   const { stripe, deliver, database } = await openShop();
   stripe.subscriptions = [subscribe("price_forgotten")];
   expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(500);

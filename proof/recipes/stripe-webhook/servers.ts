@@ -6,7 +6,7 @@ export const STRIPE_SECRET_KEY = "rk_test_local";
 
 export type LocalStripe = {
   readonly url: string;
-  /** The current state at Stripe, newest first, whatever its events contain. */
+  /** The current subscriptions at Stripe, newest first. Events may contain older states. */
   subscriptions: readonly Subscription[];
   /** Delays the next response, with the state at the time of the request, until `release` is called. */
   holdNextAnswer(): { asked: Promise<void>; release: () => void };

@@ -32,7 +32,7 @@ export type Standing = {
   readonly balance: number;
 };
 
-/** Purser with two plans, `basic` (20 credits a month) and `pro` (100), a local Stripe, and the recipe between them. */
+/** Starts Purser with two plans, `basic` (20 credits a month) and `pro` (100), a local Stripe, and the recipe that connects them. */
 export async function openShop(overrides: Record<string, string> = {}): Promise<Shop> {
   const managed = await setupManage();
   const { publish, service, database, project, tokens, manage } = managed;

@@ -16,7 +16,7 @@ export type Subscription = {
     readonly billing_reason: "subscription_create" | "subscription_cycle" | "subscription_update";
     readonly created: number;
   } | null;
-  /** Expanded. A price in a phase is its id. */
+  /** An expanded schedule. Phases refer to prices by ID. */
   readonly schedule: {
     readonly id: string;
     readonly phases: readonly {
@@ -54,7 +54,7 @@ export function subscribe(
   };
 }
 
-/** The renewal of the current period is not paid yet. */
+/** Returns the subscription with an unpaid renewal of the current period. */
 export function owe(
   subscription: Subscription,
   change: Partial<Pick<NonNullable<Subscription["latest_invoice"]>, "billing_reason" | "created">> = {},
@@ -69,7 +69,7 @@ export function cancelAtPeriodEnd(subscription: Subscription): Subscription {
   return { ...subscription, cancel_at: subscription.items.data[0]?.current_period_end ?? null };
 }
 
-/** As in Stripe's customer portal: another price from the end of the paid period on. */
+/** As in Stripe's customer portal: another price from the end of the paid period. */
 export function changeAtPeriodEnd(subscription: Subscription, price: string): Subscription {
   const phases = subscription.items.data.flatMap((item) => [
     { start_date: item.current_period_start, items: [{ price: item.price.id }] },

@@ -1,6 +1,6 @@
 import type { ClientConfig } from "../config.ts";
 
-/** A command that calls a running service about one environment of a project. */
+/** Options of a command that calls a running service for one environment of a project. */
 export type ServiceOptions = {
   readonly client: ClientConfig;
   readonly project?: string | undefined;
@@ -26,7 +26,7 @@ export async function callService<T>(
   return JSON.parse(await response.text());
 }
 
-/** Throws the service's own explanation if it does not return 200. */
+/** Throws an error with the service's message if the request fails. */
 export async function send(
   options: ServiceOptions,
   method: "GET" | "POST",
@@ -49,11 +49,11 @@ export async function send(
   throw new Error(`${describeProblem(response.status, await response.text())}${hint}`);
 }
 
-/** The service returns the same response for a missing scope and for one that the token cannot access. */
+/** The service returns the same response for a missing project and for a project that the token cannot access. */
 function describeScope({ project, environment }: ServiceOptions): string {
   return (
-    `Tried project ${project}, environment ${environment}. The token may lack access to it: ` +
-    "choose another with --project and --environment, or use another token."
+    `Tried project ${project}, environment ${environment}. The token may not have access. ` +
+    "Set a different project or environment with --project and --environment, or use another token."
   );
 }
 

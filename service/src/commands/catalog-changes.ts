@@ -1,4 +1,4 @@
-/** A change as the management API lists it. */
+/** A catalog change, as the management API returns it. */
 export type ListedChange = {
   readonly noun: string;
   readonly key: string;
@@ -10,7 +10,7 @@ export type ListedChange = {
 const SIGNS = { create: "+", change: "~", archive: "-", unchanged: " " } as const;
 const NAMES: Readonly<Record<string, string>> = { event_key: "event key", default_plan: "default plan" };
 
-/** Lists every changed value; unchanged items are only counted. */
+/** Lists every changed value. Unchanged items are only counted. */
 export function describeChanges(changes: readonly ListedChange[]): string[] {
   const lines = changes.flatMap((listed) => {
     const { noun, key, change, before, after } = listed;
@@ -35,7 +35,7 @@ function compareValues(before: Values, after: Values): string[] {
   });
 }
 
-/** `{allowances: [{pool: "credits", credits: 5}]}` becomes `allowances.credits.credits: 5`: list items are named by key. */
+/** `{allowances: [{pool: "credits", credits: 5}]}` becomes `allowances.credits.credits: 5`, because list items are named by key. */
 function flatten(value: unknown, path = ""): Map<string, string> {
   if (typeof value !== "object" || value === null) {
     return new Map(path === "" ? [] : [[path, JSON.stringify(value)]]);
@@ -50,7 +50,7 @@ function flatten(value: unknown, path = ""): Map<string, string> {
 
 type Item = { readonly feature?: string; readonly pool?: string };
 
-/** A plan's feature also has a pool, so the feature key comes first. */
+/** Prefers the feature key, because a plan's features also have a pool. */
 function nameOf({ feature, pool }: Item): string | undefined {
   return feature ?? pool;
 }

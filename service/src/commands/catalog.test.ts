@@ -43,7 +43,7 @@ test("a catalog can be exported, compared and applied elsewhere, and applying it
   expect([again.code, again.stdout]).toEqual([0, "0 to change, 7 unchanged\n"]);
 });
 
-test("wrong arguments are rejected before the call, and other errors show the service's message", async () => {
+test("invalid arguments are rejected before the call, and other errors show the service's message", async () => {
   const { service, tokens } = await setupManage();
   const wrong = await writeCatalog({ defaultPlan: "none", plans: [] });
   const broken = await writeCatalog("{");
@@ -86,15 +86,17 @@ test("a token without access to the chosen environment gets a hint", async () =>
   const env = { PURSER_URL: service.url, PURSER_TOKEN: String(secret) };
   const refused = await catalog(["export", "--project", projectId], env);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`Tried project ${projectId}, environment test. The token may lack access`);
+  expect(refused.stderr).toContain(
+    `Tried project ${projectId}, environment test. The token may not have access`,
+  );
   expect((await catalog(["export", "--project", projectId, "--environment", "live"], env)).code).toBe(0);
 });
 
-test("the command reports missing arguments and settings", async () => {
+test("the catalog command reports missing arguments and settings", async () => {
   const refused = await catalog(["apply"], { PURSER_TOKEN: "pur_mgmt_x" });
   expect([refused.code, refused.stderr]).toEqual([
     2,
-    expect.stringContaining("catalog apply takes one file"),
+    expect.stringContaining("catalog apply takes exactly one file"),
   ]);
   expect(() => readClientConfig({ PURSER_TOKEN: "" })).toThrow("PURSER_TOKEN must be set");
   expect(() => readClientConfig({ PURSER_TOKEN: "x", PURSER_URL: "purser" })).toThrow(
@@ -104,7 +106,7 @@ test("the command reports missing arguments and settings", async () => {
   expect(config).toEqual({ url: "https://purser.example", token: "x" });
 });
 
-test("changes are listed value by value, and list items are named by key", () => {
+test("catalog changes are listed value by value, and list items are named by key", () => {
   const plan = (credits: number, features: object[]) => ({
     key: "pro",
     name: "Pro",

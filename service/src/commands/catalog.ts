@@ -3,7 +3,7 @@ import { callService, environmentPath, type ServiceOptions } from "./call-servic
 import { describeChanges, type ListedChange } from "./catalog-changes.ts";
 
 export type CatalogOptions = ServiceOptions & {
-  /** Null to export. */
+  /** The file to apply. Null to export the catalog. */
   readonly file: string | null;
   readonly reach: string;
   readonly "dry-run": boolean;
@@ -18,7 +18,7 @@ export async function catalogCommand(options: CatalogOptions): Promise<void> {
   options.print(JSON.stringify(await callService(options, "GET", path), null, 2));
 }
 
-/** Prints what the file changes, then applies it unless the catalog has changed in between. */
+/** Prints the changes, then applies them. Fails if the catalog has changed since the comparison. */
 async function applyFile(options: CatalogOptions, path: string, file: string): Promise<void> {
   const { print, reach, environment } = options;
   const body = { catalog: await readJson(file), reach, archiveMissing: options["archive-missing"] };

@@ -14,7 +14,7 @@ import { refuseUnsafeDatabase } from "./serve.ts";
 const purser = (args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Ended> =>
   runPurser(args, { DATABASE_URL: databaseUrl, ...more });
 
-test("help lists every command, and the help of a command shows its settings and no others", async () => {
+test("help lists every command, and a command's help shows only that command's settings", async () => {
   const { code, stdout } = await purser(["help"]);
   expect(code).toBe(0);
   for (const word of ["dev", "migrate", "serve", "create-project", "revoke-key", "doctor", "openapi"]) {
@@ -29,11 +29,11 @@ test("help lists every command, and the help of a command shows its settings and
 });
 
 test.each([
-  [["sail"], 2, 'there is no command "sail"\nTry: purser help\n'],
-  [["create-project"], 2, "takes one argument\nTry: purser create-project --help\n"],
-  [["doctor", "please"], 2, "unexpected: please"],
-  [["serve", "--fast"], 2, "purser: there is no option --fast\nTry: purser serve --help\n"],
-  [["catalog", "export", "--check"], 2, "catalog takes no option --check\nTry: purser catalog --help\n"],
+  [["sail"], 2, 'unknown command "sail"\nTry: purser help\n'],
+  [["create-project"], 2, "takes exactly one argument\nTry: purser create-project --help\n"],
+  [["doctor", "please"], 2, "unexpected argument: please"],
+  [["serve", "--fast"], 2, "purser: unknown option --fast\nTry: purser serve --help\n"],
+  [["catalog", "export", "--check"], 2, "catalog does not accept --check\nTry: purser catalog --help\n"],
   [["migrate"], 1, "DATABASE_URL must be set"],
 ])("purser %j reports the error", async (args, code, message) => {
   const result = await purser(args);
@@ -99,7 +99,7 @@ test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and 
   expect(await examine(40)).toBe(false);
 });
 
-test("serve rejects a database that lacks a migration", async () => {
+test("serve rejects a database with a missing migration", async () => {
   const database = await createDatabase();
   await database.query(
     "delete from cell.migrations where number = (select max(number) from cell.migrations)",
@@ -125,7 +125,7 @@ test.each([
   expect(await database.count("control.members")).toBe(0);
 });
 
-test("serve rejects a server that could lose acknowledged requests", async () => {
+test("serve rejects a database server that could lose acknowledged requests", async () => {
   const server = await startTemporaryServer("unsafe", { settings: ["fsync=off"] });
   onTestFinished(() => server.stop());
   await purser(["migrate"], server.url("postgres"));

@@ -5,7 +5,7 @@ import { runPurser } from "../../test/purser.ts";
 import { createProject } from "../manage/projects/create-project.ts";
 import { connect, withPool } from "./connect.ts";
 
-/** The URL of a proxy that passes connections on after a delay, or never. */
+/** Starts a proxy that forwards connections after a delay, or never. Returns its URL. */
 async function delayed(url: string, delayMs: number | null): Promise<string> {
   const sockets = new Set<Socket>();
   const { hostname, port } = new URL(url);
@@ -29,14 +29,14 @@ async function delayed(url: string, delayMs: number | null): Promise<string> {
   return proxied.href;
 }
 
-test("a command works on a server that is slow to accept connections", async () => {
+test("a command works with a database server that is slow to accept connections", async () => {
   const database = await createDatabase();
   const url = await delayed(database.url, 1_500);
   await withPool(url, (pool) => createProject(pool, "My product"));
   expect(await database.count("control.projects")).toBe(1);
 });
 
-test("a command without a connection reports how long it waited, and does nothing", async () => {
+test("a command that cannot connect reports how long it waited, and does nothing", async () => {
   const database = await createDatabase();
   const url = await delayed(database.url, null);
   const message = "cannot use the database in DATABASE_URL: no connection within 0.3 s";

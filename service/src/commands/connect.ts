@@ -3,12 +3,12 @@ import { claimBackend } from "../postgres/own-backend.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 import { Session } from "../postgres/session.ts";
 
-/** Commands run once, and must work on a busy server. */
+/** Longer than the service's timeout, because a command must also connect to a busy server. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 type ConnectOptions = { readonly timeoutMs?: number };
 
-/** There is no usable connection, so nothing was changed. The message gives the reason. */
+/** Thrown if no usable connection could be opened, so nothing was changed. The message gives the reason. */
 export class NoConnection extends Error {
   override readonly name = "NoConnection";
 
@@ -35,7 +35,7 @@ export async function connect(
   return client;
 }
 
-/** Connects before `work` begins, so that a failure to connect is reported as such. */
+/** Connects before `work` begins, so that a connection failure is reported as `NoConnection`. */
 export async function withPool<T>(
   databaseUrl: string,
   work: (pool: Pool) => Promise<T>,
@@ -61,7 +61,7 @@ export async function withPool<T>(
   }
 }
 
-/** Uses a lane's settings, because verification also makes point lookups, and full scans would slow down other queries. */
+/** Opens a session with a lane's settings, which prevent full scans. A full scan would slow down other queries. */
 export async function openVerification(options: {
   url: string;
   statementTimeoutMs?: number;
@@ -75,7 +75,7 @@ export async function openVerification(options: {
   }
 }
 
-/** The text of the driver's error. It has no code. */
+/** The driver's message if the server does not support SSL. This error has no code. */
 export const NO_SSL = "The server does not support SSL connections";
 
 function describeCause(cause: unknown, timeoutMs: number): string {

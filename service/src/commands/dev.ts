@@ -16,7 +16,7 @@ import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
 export type DevOptions = {
-  /** Null uses PORT, or 3300 by default. */
+  /** If null, the port is PORT, or 3300 if PORT is not set. */
   port: number | null;
   json: boolean;
   directory: string;
@@ -36,7 +36,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   const portFile = join(directory, "postgres-port");
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
-    // Reuses the port of the last start, so that a saved database URL remains valid, unless another program now uses the port.
+    // Reuses the port of the last start if it is free, so that a saved database URL remains valid.
     port: await freePort(Number(await readFile(portFile, "utf8").catch(() => "0"))),
     passwordFile: join(directory, "postgres-password"),
   });
@@ -50,9 +50,9 @@ export async function devCommand(options: DevOptions): Promise<void> {
   }
 }
 
-/** Runs before PostgreSQL starts, because that takes longer, and the data may be in use by another `purser dev`. */
+/** Runs before PostgreSQL starts, because the check is faster and another `purser dev` may be using the data. */
 async function refuseUsedPort({ port }: DevOptions): Promise<void> {
-  // Any URL will do, because the database is not running yet.
+  // A placeholder URL, because the database is not running yet.
   const config = readConfig({ DATABASE_URL: "postgres://127.0.0.1/purser", PUBLIC_URL: "" });
   const server = createServer().listen(port ?? config.port, config.host);
   await once(server, "listening");
@@ -76,7 +76,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
     DATABASE_URL: databaseUrl,
     // A second `purser dev` gets another port for its metrics.
     METRICS_PORT: String(await freePort(usual.metricsPort)),
-    // PUBLIC_URL may belong to another installation. The links and commands that dev prints must stay on this machine.
+    // PUBLIC_URL may belong to another installation. The links and commands that `purser dev` prints must point to this machine.
     PUBLIC_URL: "",
     ...(options.port === null ? {} : { PORT: String(options.port) }),
   });
@@ -84,7 +84,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url, metricsUrl } = service;
-  // Runs after the start, because a process that cannot bind its port must not invalidate the running process's login link.
+  // Runs after the start. A process that cannot bind its port must not invalidate the login link of the running process.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, metricsUrl, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
@@ -107,7 +107,7 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
   return databaseUrl;
 }
 
-/** The database stores only hashes, so the development keys are kept in a file for the next start. */
+/** The database stores only hashes of keys, so the development keys are kept in a file for the next start. */
 async function readOrCreateKeys(file: string, databaseUrl: string, options: DevOptions): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
@@ -124,7 +124,7 @@ async function readOrCreateKeys(file: string, databaseUrl: string, options: DevO
   return keys;
 }
 
-/** The owner's access is also kept in a file. Each start creates a new login link. */
+/** The owner's credentials are also kept in a file. Each start creates a new login link. */
 async function readOrCreateAccess(
   file: string,
   databaseUrl: string,

@@ -67,7 +67,7 @@ async function inspectClock(client: Client): Promise<Finding> {
   return { level, about: "clock", text: level === "ok" ? text : `${text}; Purser uses the database's clock` };
 }
 
-/** An old snapshot keeps dead row versions alive, which makes writes to a busy customer's row many times slower. */
+/** An old transaction prevents cleanup of dead row versions. Writes to a busy customer's row then become many times slower. */
 async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
     select
@@ -117,7 +117,7 @@ async function inspectPartitions(client: Client): Promise<Finding> {
 
 const SEARCH_MIGRATION = join(import.meta.dirname, "../../migrations/cell/000043-parts-of-names.sql");
 
-/** The migration builds the index only if the server has both extensions. They may have been installed later. */
+/** The migration skips the index if the server lacks either extension. Both may have been installed since then. */
 async function inspectSearch(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(`
     select

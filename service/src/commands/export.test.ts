@@ -30,7 +30,7 @@ const settingsOf = ({ service, tokens }: Managed): Record<string, string> => ({
 
 type Items = { items: Record<string, unknown>[] };
 
-/** Everything a customer has, without numbers and dates that belong to one installation. */
+/** Reads all customers, without the numbers and dates that differ between installations. */
 async function readWallets({ manage }: Managed, at: string): Promise<unknown[]> {
   const { items } = (await manage("GET", `${at}/customers`)).body as Items;
   const wallets = await Promise.all(

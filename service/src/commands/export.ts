@@ -7,7 +7,7 @@ import { callService, environmentPath, type ServiceOptions, send } from "./call-
 
 export type ExportOptions = ServiceOptions & { readonly directory: string };
 
-/** Rows that one import file can have. */
+/** Maximum number of rows in an import file. */
 const FILE_ROWS_MAX = 200_000;
 const HISTORIES = ["ledger", "grants", "charges", "events"] as const;
 
@@ -44,7 +44,7 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
 
 type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null };
 
-/** Oldest first. Pages are read newest first. */
+/** Lists all items, oldest first. The service returns the newest first. */
 async function listAll<T>(options: ServiceOptions, path: string): Promise<T[]> {
   const all: T[] = [];
   let cursor: string | null = null;
@@ -87,7 +87,7 @@ const HEADER = [
   "expiresAt",
 ] as const;
 
-/** Import files by name. A customer's rows are always in one file. */
+/** Returns the text of each import file by its name. All rows of a customer are in the same file. */
 export function writeImportFiles(
   customers: readonly OpeningCustomer[],
   rowsMax = FILE_ROWS_MAX,
@@ -107,7 +107,7 @@ export function writeImportFiles(
   );
 }
 
-/** The first row has the profile and plan. Further rows have one balance or allowance each. */
+/** Each row has one balance or allowance. Only a customer's first row has the profile and plan. */
 function rowsOf({ customerId, name, email, billingReference, plan, ...held }: OpeningCustomer): string[] {
   const balances = [
     ...held.allowances.map(({ pool, remaining }) => [pool, remaining, null, null, null]),
@@ -127,7 +127,7 @@ function toCell(value: string | number | null | undefined): string {
 
 const KINDS = ["allowance", "purchase", "manual", "promotion"] as const;
 
-/** The totals by pool and kind, which the import reports too. */
+/** Describes the totals by pool and kind, which the import also reports. */
 function describeTotals(customers: readonly OpeningCustomer[]): string[] {
   const totals = new Map<string, bigint>();
   const pools = new Set<string>();
@@ -151,7 +151,7 @@ type ListedCustomer = {
   readonly balances: readonly { readonly held: number }[];
 };
 
-/** Counts the customers with data that an import file cannot have. */
+/** Counts the customers with data that an import file cannot contain. */
 function describeMissing(customers: readonly ListedCustomer[]): string[] {
   const missing: [string, (customer: ListedCustomer) => boolean][] = [
     ["blocked status", ({ isBlocked }) => isBlocked],

@@ -17,13 +17,13 @@ import { makeApiKey } from "../primitives/secret.ts";
 const OWNER = { email: "Boss@Example.com", password: "seven-green-kettles" };
 
 type Started = {
-  /** The first ready line. */
+  /** The first line that reports that the service is ready. */
   readonly ready: Record<string, unknown>;
   readonly lines: readonly Record<string, unknown>[];
   stop(): Promise<void>;
 };
 
-// These tests start whole processes one after another.
+// These tests start several processes one after another.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Runs a command until it prints a line that `isReady` accepts; each line is JSON. */
@@ -64,7 +64,7 @@ const serve = (database: TestDatabase, env: Record<string, string> = {}): Promis
 const setupUrlOf = ({ lines }: Started): string | undefined =>
   lines.map(({ setupUrl }) => setupUrl).find((url) => typeof url === "string");
 
-test("serve logs a setup link until there is a member", async () => {
+test("serve logs a setup link until the first member exists", async () => {
   const database = await createDatabase();
   const first = await serve(database);
   await expect.poll(() => setupUrlOf(first)).toBeDefined();
@@ -91,7 +91,7 @@ test("the setup link and the log use PUBLIC_URL", async () => {
   expect(served.ready).toMatchObject({ publicUrl: "https://purser.example.com" });
 });
 
-test("owner and key are created from the environment once, even by concurrent processes", async () => {
+test("the first owner and API key are created once from environment variables, even by concurrent processes", async () => {
   const database = await createDatabase();
   const key = makeApiKey("live");
   const env = { INIT_OWNER_EMAIL: OWNER.email, INIT_OWNER_PASSWORD: OWNER.password, INIT_API_KEY: key };
@@ -122,7 +122,7 @@ test("owner and key are created from the environment once, even by concurrent pr
   expect(await database.count("control.api_keys")).toBe(1);
 });
 
-test("an initial key is created only in an installation without a project", async () => {
+test("the initial API key is created only in an installation without projects", async () => {
   const database = await createDatabase();
   await createTestProject(database);
   const { ready } = await serve(database, { INIT_API_KEY: makeApiKey("test") });
@@ -133,7 +133,7 @@ test("an initial key is created only in an installation without a project", asyn
 
 async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-dev-"));
-  // As root, the server runs as another user, who needs access to the directory.
+  // When tests run as root, PostgreSQL runs as another user, who needs access to the directory.
   await chmod(directory, 0o755);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;

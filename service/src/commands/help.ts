@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   migrate: {
     about: "migrate the database to this release; safe to repeat",
     options: {
-      "--check": "only print the pending migrations and their locks; exit code 1 if there are any",
+      "--check": "only print the pending migrations and their locks; exit code 1 if any are pending",
       "--finish": "after an upgrade: allow stored data that the previous release cannot read",
       "--ordinal N":
         "number of this database, 0 to 255; each database needs a different one, so that customer numbers do not overlap",
@@ -114,7 +114,7 @@ export function isCommand(name: string): boolean {
   return Object.keys(COMMANDS).some((full) => full.split(" ")[0] === name);
 }
 
-/** The help of one command, or the list of all commands if no command has this name. */
+/** Returns the help of a command, or the list of all commands if the name is unknown. */
 export function describeCommand(name: string | undefined): string {
   const chosen = Object.entries(COMMANDS).filter(([full]) => full === name || full.split(" ")[0] === name);
   if (chosen.length === 0) return listCommands();

@@ -19,14 +19,14 @@ function listIndexes(database: TestDatabase): Promise<Record<string, unknown>[]>
   );
 }
 
-test("indexes that were built as the upgrade guide says are the migration's own, and are kept", async () => {
+test("indexes built with the commands in the upgrade guide equal the migration's indexes, and are kept", async () => {
   const database = await createDatabase();
   const own = await listIndexes(database);
   await database.query(REBUILD);
   const blocks = [...(await readFile(GUIDE, "utf8")).matchAll(/```sql\n([^`]+)```/g)];
   const results = [];
   for (const [, sql = ""] of blocks) {
-    // Each in its own transaction, as in psql.
+    // Runs each statement in its own transaction, as psql does.
     const statements = sql.split(";").filter((text) => text.trim() !== "");
     for (const text of statements) results.push(...(await database.query(text)));
   }
@@ -61,7 +61,7 @@ test.each([
   ["customers_shown_name", 44],
   ["audit_collapsed", 45],
 ] as const)(
-  "a build of %s that was interrupted stops the migration, which succeeds after the index is dropped",
+  "an interrupted build of %s stops the migration, which succeeds after the index is dropped",
   async (index, number) => {
     const database = await createDatabase();
     const [row] = await database.query("select pg_get_indexdef($1::regclass) as definition", [

@@ -18,13 +18,13 @@ type Print = (line: string) => void;
 export async function migrateCommand(options: {
   databaseUrl: string;
   grantTo: string | null;
-  /** If set, the service may delete expired keys. */
+  /** If set, the service is granted the privilege to delete expired keys. */
   idempotencyDays?: number | null;
-  /** Range of customer numbers. Null leaves it unchanged. */
+  /** Number of this database, which sets its range of customer numbers. If null, the range does not change. */
   ordinal?: number | null;
   /** Allows stored data that the previous release cannot read. */
   finish?: boolean;
-  /** Default: the newest format of this release. */
+  /** The data format to raise to. Default: the newest format of this release. */
   dataFormat?: number;
   print: Print;
 }): Promise<void> {
@@ -58,7 +58,7 @@ export async function migrateCommand(options: {
   }
 }
 
-/** Also rejects a newer release's data if that release added no migration. */
+/** Rejects data in a newer format, even if the newer release added no migration. */
 async function refuseNewerData(client: Client): Promise<void> {
   const format = await readDataFormat(client);
   if (format !== null && format > DATA_FORMAT)
@@ -85,7 +85,7 @@ async function finishUpgrade(client: Client, print: Print, dataFormat = DATA_FOR
   }
 }
 
-/** Prints the pending migrations and the locks they take. Changes nothing. Returns whether there are none. */
+/** Prints the pending migrations and the locks they take. Changes nothing. Returns true if none are pending. */
 export async function checkMigrationsCommand(options: {
   databaseUrl: string;
   print: Print;
@@ -132,7 +132,7 @@ const DURATION = {
   built: "for milliseconds, because its indexes are already built",
 } as const;
 
-/** Whether all indexes that a migration builds exist already and are valid. */
+/** Whether all indexes that a migration builds already exist and are valid. */
 async function hasIndexes(client: Client, { schema, sql }: Migration): Promise<boolean> {
   const names = [...sql.matchAll(/create index if not exists (\w+)/g)].map(([, name]) => `${schema}.${name}`);
   const { rows } = await client.query(
@@ -143,17 +143,17 @@ async function hasIndexes(client: Client, { schema, sql }: Migration): Promise<b
   return names.length > 0 && rows.length === names.length;
 }
 
-/** The calls that wait while a table gets an index. */
+/** The effect on requests while an index of the table is built. */
 const WAITING: Readonly<Record<string, string>> = {
   "cell.customers":
-    "charges and events fail with 503 overloaded if a new customer is among those sent at the same time; " +
+    "charges and events fail with 503 overloaded if their batch contains a new customer; " +
     "you can build the index beforehand (docs/operations/upgrade.md)",
   "cell.audit":
-    "top-ups, plan changes, reversals and all other audited changes wait for it, charges do not; " +
+    "top-ups, plan changes, reversals and all other audited changes wait for it; charges do not; " +
     "you can build the index beforehand (docs/operations/upgrade.md)",
 };
 
-/** The tables that a migration locks against writes, as its header states them: `-- Locks: cell.events (brief)`. */
+/** Reads which tables a migration locks against writes. Its header lists them, such as `-- Locks: cell.events (brief)`. */
 export function readLocks(sql: string): { table: string; duration: "brief" | "scan" | "index" }[] {
   const [, header = ""] = /^-- Locks: (.+)$/m.exec(sql) ?? [];
   return [...header.matchAll(/([a-z_.]+) \((brief|scan|index)\)/g)].map(([, table = "", duration]) => ({

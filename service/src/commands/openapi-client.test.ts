@@ -22,7 +22,7 @@ export async function charge(baseUrl: string, request: ConsumeRequest): Promise<
   const { data, error } = await client.POST("/v1/consume", { body: request });
   if (error !== undefined) {
     const problem: Problem = error;
-    // Narrowed by its status: only a 409 has a conflict.
+    // The status narrows the type: only a 409 has a conflict.
     if (error.status === 409) throw new Error(\`\${error.code}: \${error.conflict}\`);
     throw new Error(\`\${problem.code} in \${problem.requestId}\`);
   }

@@ -43,7 +43,7 @@ async function lint(source: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`);
 }
 
-/** Schema parts without an example. */
+/** Lists the parts of a schema that have no example. */
 function findHidden(schema: Schema | undefined, path: string): string[] {
   if (schema === undefined) return [path];
   if (schema.examples !== undefined || schema.enum !== undefined || schema.const !== undefined) return [];
@@ -56,7 +56,7 @@ function findHidden(schema: Schema | undefined, path: string): string[] {
   return Object.entries(schema.properties).flatMap(([name, part]) => findHidden(part, `${path}.${name}`));
 }
 
-/** An example of the whole body covers its parts. */
+/** An example of the whole body also covers its parts. */
 function findHiddenIn(
   { schema, example, examples }: { schema?: Schema; example?: unknown; examples?: unknown },
   path: string,
@@ -74,7 +74,7 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
     Object.entries(methods).map(([method, described]) => ({ name: `${method} ${path}`, described })),
   );
 
-  test("passes a linter that detects an injected error", async () => {
+  test("passes a linter, and the linter detects an injected error", async () => {
     expect(await lint(source)).toEqual([]);
     expect(await lint(source.replace('"operationId"', '"operationNumber"'))).not.toEqual([]);
   });
@@ -138,7 +138,7 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
     expect(missing).toEqual(api === "manage" ? [] : others);
   });
 
-  test("examples of keys fit their field", () => {
+  test("example keys match the kind of their field", () => {
     const wrong = findExamples(resolved, "").filter(
       ({ path, text }) =>
         (/plan/i.test(path) && text === "image.generate" && !/feature/i.test(path)) ||
@@ -163,7 +163,7 @@ function isNamed({ $ref, properties, anyOf = [] }: Schema): boolean {
   return $ref !== undefined || (properties === undefined && anyOf.every((part) => part.type !== "object"));
 }
 
-/** Texts in `examples` of schemas, with the names of the fields that lead there. */
+/** Finds all texts in `examples` of schemas, with the path of field names. */
 function findExamples(value: unknown, path: string): { path: string; text: string }[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, part]) => {

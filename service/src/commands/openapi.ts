@@ -50,7 +50,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
   }
 }
 
-/** Never used, because no route is called. */
+/** A placeholder. No connection is opened, because no route is called. */
 const NOWHERE = { url: "postgres://localhost:1/none", name: "command", sizeMax: 1 };
 
 function refuse(): never {

@@ -24,7 +24,7 @@ test("databases with different ordinals never assign the same customer number or
   expect(second.ids).toEqual(second.numbers);
 });
 
-/** The numbers of three customers who each consume once: as decoded from their consume IDs, and as stored. */
+/** Returns the numbers of three customers, decoded from their consume IDs and as stored in the database. */
 async function numbersOf(ordinal: number) {
   const { database, assign, consume } = await setupCredits({}, (database) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print }),
@@ -48,7 +48,7 @@ function idOf(body: Reply["body"]): Buffer {
   return parsePublicId("con", String(body["consumeId"])) ?? Buffer.alloc(16);
 }
 
-test("the highest ordinal fits into IDs, and usage, statements and verify work with it", async () => {
+test("the highest ordinal fits into IDs, and usage, monthly statements and purser verify work with it", async () => {
   const { database, cell, assign, consume, record } = await setupCredits({}, (database) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal: 255, print }),
   );
@@ -79,7 +79,7 @@ test("an ordinal cannot change after a customer number was assigned", async () =
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print });
   await migrate(3);
   await migrate(7);
-  // Reserves a number, like a lane that has not written it yet.
+  // Reserves a number, as a lane does before it inserts a customer.
   await database.query("select nextval('cell.customers_number_seq')");
   await expect(migrate(8)).rejects.toThrow("ordinal 7");
   await migrate(7);
@@ -89,7 +89,7 @@ test("an ordinal cannot change after a customer number was assigned", async () =
   for (const ordinal of [-1, 256, 1.5]) await expect(migrate(ordinal)).rejects.toThrow("0 to 255");
 });
 
-test("the largest ID is decoded correctly", () => {
+test("the largest consume ID is decoded correctly", () => {
   const largest = {
     recordedAt: brandAs<Instant>(2 ** 48 - 1),
     customerNumber: brandAs<CustomerNumber>(2 ** 40 - 1),

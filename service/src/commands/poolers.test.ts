@@ -31,7 +31,7 @@ test("PgBouncer in session mode works with its defaults, and all settings apply"
   const names = ["statement_timeout", "lock_timeout", "TimeZone", "synchronous_commit", "jit"];
   const { rows } = await transaction(cell, (tx) => tx.run(settings, [names]));
   expect(rows[0]?.[0]).toBe("4s 2s UTC on off");
-  // On a busy machine the first call may be rejected.
+  // On a busy machine, the first call may be rejected.
   await expect.poll(async () => (await check(BODY)).status).toBe(200);
   await expect.poll(async () => (await consume({ ...BODY, idempotencyKey: randomUUID() })).status).toBe(200);
   const replies = await Promise.all([
@@ -65,7 +65,7 @@ test("after a pooler switches to transaction mode, no request is acknowledged wi
   const { database, consume, check } = await setupCredits({ LANES: "2" }, undefined, pooler.database);
   expect((await consume({ ...BODY, idempotencyKey: "before" })).status).toBe(200);
   await pooler.setMode("transaction");
-  // Connections now share backends, so a connection can run on the backend of another one.
+  // Connections now share backends, so a connection can run on another connection's backend.
   const statuses = new Set<number>();
   for (let round = 0; round < 40 && !statuses.has(503); round++) {
     const replies = await Promise.all(

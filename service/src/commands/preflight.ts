@@ -9,7 +9,7 @@ export type Finding = {
   readonly text: string;
 };
 
-/** Checks version, durability and migrations: required before the service may acknowledge a request. */
+/** Runs the checks that must pass before the service may acknowledge a request. */
 export async function inspectEssentials(client: Client): Promise<Finding[]> {
   return [
     await inspectVersion(client),
@@ -41,7 +41,7 @@ async function inspectEncoding(client: Client): Promise<Finding> {
   return { level: "failure", about: "encoding", text: `${value}: create the database with encoding 'UTF8'` };
 }
 
-/** With these off, a crash can lose or corrupt acknowledged requests. */
+/** If one of these settings is off, a crash can lose or corrupt acknowledged requests. */
 async function inspectDurability(client: Client): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const about of ["fsync", "full_page_writes"]) {
@@ -61,7 +61,7 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
   return findings;
 }
 
-/** Reports the role's default. Purser's own connections override a weaker setting. */
+/** Reports the role's default for `synchronous_commit`. Purser's connections override a weaker setting. */
 async function inspectCommits(client: Client): Promise<Finding> {
   const { rows } = await client.query(
     "select reset_val as usual, setting as ours from pg_settings where name = 'synchronous_commit'",
@@ -71,10 +71,10 @@ async function inspectCommits(client: Client): Promise<Finding> {
   return { level: "ok", about: "synchronous_commit", text };
 }
 
-/** Enough rounds to detect a pooler that assigns backends at random or in turn. */
+/** Enough attempts to detect poolers that assign backends at random or in rotation. */
 const POOLER_ROUNDS = 5;
 
-/** Alternates between two connections: with a transaction pooler, one of them runs on the other's backend. */
+/** Alternates between two connections. Behind a transaction pooler, one of them eventually runs on the other's backend. */
 export async function inspectPooler(one: Client, other: Client): Promise<Finding> {
   const about = "pooler";
   try {
@@ -104,7 +104,7 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   return [{ level: "failure", about, text }];
 }
 
-/** A service with its own role needs new privileges for tables and columns that upgrades added. */
+/** After an upgrade, a service with a separate role needs privileges for the new tables and columns. */
 async function inspectPrivileges(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(`
     select
@@ -138,7 +138,7 @@ async function inspectMigrations(client: Client): Promise<Finding> {
     case "behind":
       return { level: "failure", about, text: `${state.pending.length} missing: run purser migrate` };
     case "ahead":
-      // During a rolling deploy the previous release runs on the new schema: migrations expand before they contract.
+      // During a rolling deploy, the previous release runs on the new schema. Migrations are compatible with it.
       return { level: "warning", about, text: `the database is newer than this release (${state.name})` };
   }
 }
@@ -170,7 +170,7 @@ async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   return [{ level: "ok", about, text: "consistent" }, ...(await inspectDoubt(client))];
 }
 
-/** A warning only: requests are decided without the roll-ups. */
+/** Only a warning, because decisions do not use the roll-ups. */
 async function inspectDoubt(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(
     "select doubtful_since from cell.usage_progress where doubtful_since is not null",

@@ -28,7 +28,7 @@ test("the metrics of a running service include the result of purser verify", asy
   expect(await metrics()).toMatch(/^purser_verify_sound\{kind="usage"\} 1$/m);
 });
 
-test("a role that may only read can verify, and the command reports that the result is not stored", async () => {
+test("a read-only role can verify, and the command reports that the result was not stored", async () => {
   const { database } = await setupCredits();
   const role = `reader_${database.url.split("_").at(-1)}`;
   await database.query(`create role ${role} login`);
@@ -58,9 +58,9 @@ test("a verification that passed but could not be stored reports both", async ()
   );
 });
 
-test("verification works on a system that forbids lowering its priority", async () => {
+test("verification works on a system that forbids changing the process priority", async () => {
   const { database } = await setupCredits();
-  // Simulates a system call filter of systemd.
+  // Simulates a systemd system call filter.
   const forbid = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
     os.setPriority = () => { throw new Error("EPERM"); }; syncBuiltinESMExports();`;
   const { code, stdout } = await runPurser(["verify"], {

@@ -5,7 +5,7 @@ import { withPool } from "./connect.ts";
 
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** Stores the result of `purser verify` for /metrics. A role that may only read can still verify. */
+/** Stores the result of `purser verify` for /metrics. A read-only role can verify, but cannot store the result. */
 export async function recordVerification(options: {
   databaseUrl: string;
   kind: VerificationKind;

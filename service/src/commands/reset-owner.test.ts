@@ -15,7 +15,7 @@ async function reset(
   return { stdout, token: /#(\S+)/.exec(stdout)?.[1] ?? "" };
 }
 
-test("reset-owner lets an owner back in with a one-time link and audits it", async () => {
+test("reset-owner restores an owner's access with a one-time link and is audited", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   const old = cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url);
@@ -78,7 +78,7 @@ test("reset-owner creates an owner for an unknown email and promotes a member", 
   }
 });
 
-test("reset-owner prints a whole link with PUBLIC_URL", async () => {
+test("reset-owner prints a complete link if PUBLIC_URL is set", async () => {
   const { database } = await setupManage();
   const { stdout } = await reset(database.serviceUrl, OWNER.email, {
     PUBLIC_URL: "https://purser.example.com",

@@ -3,7 +3,7 @@ import { type Ended, resetOwner } from "../manage/people/reset-owner.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { withPool } from "./connect.ts";
 
-/** For installations where all owners have lost access. Requires access to the database. */
+/** Restores access when all owners have lost it. Requires access to the database. */
 export async function resetOwnerCommand(options: {
   databaseUrl: string;
   publicUrl: string | null;

@@ -1,7 +1,7 @@
 import { endApiKeyBySecret } from "../manage/keys/end-api-key.ts";
 import { withPool } from "./connect.ts";
 
-/** Takes the key itself, because that is what you have after a leak. */
+/** Takes the key instead of its ID, because after a leak you may know only the key. */
 export async function revokeKeyCommand(options: {
   databaseUrl: string;
   secret: string;

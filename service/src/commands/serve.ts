@@ -11,7 +11,7 @@ import { connect, NO_SSL, withPool } from "./connect.ts";
 import { inspectEssentials, inspectKeyDeletion, inspectPooler } from "./preflight.ts";
 
 const STOP_MAX_MS = 24_000;
-/** How long each attempt to connect may take. */
+/** Timeout of each attempt to connect. */
 const ATTEMPT_MS = 5_000;
 
 export async function serveCommand(): Promise<void> {
@@ -45,7 +45,7 @@ async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<v
   });
 }
 
-/** The password is checked only when it is used, because an existing installation may have set it under older rules. */
+/** Checks the password only when it is used, because an existing installation may have set it under older rules. */
 function refuseWeakPassword({ email, password }: { email: string; password: string }): void {
   const { length } = [...password];
   if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
@@ -56,7 +56,7 @@ function refuseWeakPassword({ email, password }: { email: string; password: stri
     throw new Error("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
 }
 
-/** Logs the setup link as a warning. Until it is used, nobody can log in, and anyone who can read the log may become the owner. */
+/** Logs the setup link as a warning: anyone who can read the log can become the owner. */
 function offerSetup(setupUrl: string, log: Logger): void {
   log.warn(
     { setupUrl },

@@ -10,7 +10,7 @@ import { refuseUnsafeDatabase } from "./serve.ts";
 const LOG = openLog("silent");
 const BODY = { customerId: "ada", feature: "image.render" };
 
-test("a standby is rejected by lanes, reader, pools, doctor and serve, and a start waits until it is promoted", async () => {
+test("a standby is rejected by lanes, reader, pools, doctor and serve, and serve can wait until the standby is promoted", async () => {
   const primary = await startOwnServer();
   const standby = await startStandby(primary, "replica");
   const wire = await Wire.open();
@@ -24,7 +24,7 @@ test("a standby is rejected by lanes, reader, pools, doctor and serve, and a sta
     .poll(() => standby.database.count("cell.customers").catch(() => 0), { timeout: 30_000 })
     .toBe(1);
 
-  // A proxy points at the standby: connections break, and new ones reach it.
+  // Points the proxy at the standby. Existing connections break, and new connections reach the standby.
   wire.target = standby.server.port;
   wire.cut();
   const refused = await Promise.all([

@@ -14,7 +14,7 @@ import { inspectEssentials } from "./preflight.ts";
 
 const NEXT = DATA_FORMAT + 1;
 const MIGRATIONS = join(import.meta.dirname, "../../migrations");
-/** Migrations of the first release ran on empty databases only, and state no locks. */
+/** Migrations of the first release ran only on empty databases, and do not state their locks. */
 const STATED_FROM = { control: 7, cell: 24 } as const;
 
 async function connectAs(database: TestDatabase, name: string): Promise<pg.Client> {
@@ -24,10 +24,10 @@ async function connectAs(database: TestDatabase, name: string): Promise<pg.Clien
   return client;
 }
 
-test("a new database has the newest data format, and finishing again changes nothing", async () => {
+test("a new database has the newest data format, and migrate --finish changes nothing", async () => {
   const database = await createDatabase();
   const client = await connectTo(database);
-  // Simulates an interrupted first migration, which leaves an old format. Drops the constraint, because it forbids 0.
+  // Simulates an interrupted first migration, which leaves an old format. The constraint forbids format 0.
   await database.query(
     "alter table cell.identity drop constraint identity_data_format_positive; update cell.identity set data_format = 0",
   );
@@ -238,7 +238,7 @@ async function copyMigrationsBefore(schema: string, name: string): Promise<strin
   return directory;
 }
 
-/** Existing tables that this SQL writes to or locks against writes. The SQL is rolled back. */
+/** Returns the existing tables that the SQL writes to or locks against writes. The SQL is rolled back. */
 async function listLocks(client: pg.Client, sql: string): Promise<string[]> {
   const tables = `
     select n.nspname || '.' || c.relname as name, c.oid

@@ -11,7 +11,7 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** The days with usage, as days before today. The last one is in an earlier month. */
+/** Days with usage, in days before today. The last day is in an earlier month. */
 const DAYS = [0, 1, 2, 34];
 
 /** Connects with the service's role. */
@@ -43,7 +43,7 @@ const prepareUsage = prepareOnce(async () => {
   return { database: credits.database, facts: null };
 });
 
-/** Charges, reversals and denials for several customers, and events from three recent days and from a past month. */
+/** Creates charges, reversals and denials for several customers, and events on three recent days and in a past month. */
 async function setupUsage(): Promise<Credits> {
   const { template } = await prepareUsage();
   return openCredits(await setupSeeded(template, {}));
@@ -77,7 +77,7 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
         set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1`),
   ],
   [
-    "a bucket's quantity, and its day's with it",
+    "the quantity of a bucket and of its day",
     (d) =>
       d.query(`update cell.usage_customer_days
         set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1,
@@ -171,7 +171,7 @@ test("usage in a detached month remains in doubt, and verify lists the months to
   expect(await database.count("cell.usage_progress", "doubtful_since is null")).toBe(1);
 });
 
-test("the exit code is 1 for a wrong roll-up and 0 for none, under load", {
+test("verify --usage exits with code 1 if a roll-up is wrong and with 0 otherwise, even under load", {
   timeout: 120_000,
 }, async () => {
   const credits = await setupUsage();
@@ -190,7 +190,9 @@ test("the exit code is 1 for a wrong roll-up and 0 for none, under load", {
   await writing;
 });
 
-test("comparing a bucket may exceed the statement timeout of requests", { timeout: 60_000 }, async () => {
+test("verifying a bucket may take longer than the statement timeout for requests", {
+  timeout: 60_000,
+}, async () => {
   const credits = await setupCredits();
   await credits.record({ customerId: "ada", event: "one", quantity: 1 });
   await settle(credits);

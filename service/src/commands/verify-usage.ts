@@ -11,15 +11,15 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 /**
- * Long, because one statement compares a bucket with the buckets of all its customers. It cannot be split, because both must be
- * read in the same snapshot.
+ * Long, because one statement compares a bucket with the buckets of all its customers. The statement cannot be split, because it
+ * must read both in one snapshot.
  */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /** Compares the roll-ups with the rows while the service runs. Returns whether all of them match. */
 export async function verifyUsageCommand(options: {
   databaseUrl: string;
-  /** A day whose roll-ups are rebuilt first. */
+  /** The day whose roll-ups are rebuilt before the verification. */
   repair: Instant | null;
   print: (line: string) => void;
 }): Promise<boolean> {
@@ -42,7 +42,7 @@ export async function verifyUsageCommand(options: {
     );
     const { completeTo } = await readUsageProgress(tx);
     print(
-      `Rows recorded after ${formatTimestamp(completeTo)} may not have been added yet; those were not compared.`,
+      `Rows recorded after ${formatTimestamp(completeTo)} may not have been added yet and were not compared.`,
     );
     print(wrong === null ? "All usage roll-ups match their rows." : describe(wrong, since));
     if (wrong === null && doubtfulSince !== null) {

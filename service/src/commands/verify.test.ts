@@ -21,7 +21,7 @@ const prepareHistory = prepareOnce(async () => {
   return { database: credits.database, facts: null };
 });
 
-/** All kinds of calls and management actions. */
+/** Makes calls and management actions of every kind. */
 async function setupHistory(): Promise<Credits> {
   const { template } = await prepareHistory();
   return openCredits(await setupSeeded(template, {}));
@@ -30,7 +30,7 @@ async function setupHistory(): Promise<Credits> {
 const purser = ({ database }: Credits): Promise<Ended> =>
   runPurser(["verify"], { DATABASE_URL: database.serviceUrl });
 
-test("a valid history verifies, and the command reports what it checked", async () => {
+test("a valid history passes verification, and the command reports what it verified", async () => {
   const credits = await setupHistory();
   const entries = await credits.database.count("cell.ledger");
   const grants = await credits.database.count("cell.grants");
@@ -46,7 +46,7 @@ test("any tampering is detected, and the affected customer is named", { timeout:
   const credits = await setupHistory();
   const { database } = credits;
   expect((await verify(credits)).mismatch).toBeNull();
-  // Bypasses the triggers, as the database owner can.
+  // Disables the triggers, which only the database owner can do.
   await database.query("set session_replication_role = replica");
   const tables = ["customers", "wallets", "grants", "overrides", "ledger"];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
@@ -62,7 +62,7 @@ test("any tampering is detected, and the affected customer is named", { timeout:
   expect((await verify(credits)).mismatch).toBeNull();
 });
 
-test("a mismatch ends the command with code 1", async () => {
+test("purser verify exits with code 1 on a mismatch", async () => {
   const credits = await setupCredits();
   await credits.database.query("update cell.wallets set balance = balance + 1");
   const { code, stdout } = await purser(credits);
@@ -70,7 +70,7 @@ test("a mismatch ends the command with code 1", async () => {
   expect(code).toBe(1);
 });
 
-test("a wallet charged during verification is not a mismatch", async () => {
+test("a wallet charged during verification is not reported as a mismatch", async () => {
   const credits = await setupCredits();
   await credits.topUp("ada", 1_000_000);
   let isOver = false;
@@ -90,7 +90,7 @@ test("a wallet charged during verification is not a mismatch", async () => {
   expect(await credits.database.count("cell.ledger")).toBeGreaterThan(100);
 });
 
-test("a ledger of several pages verifies, and tampering on its last page is detected", async () => {
+test("a ledger of several pages passes verification, and tampering on its last page is detected", async () => {
   const credits = await setupCredits();
   const { database } = credits;
   await credits.topUp("ada", 1_000_000);

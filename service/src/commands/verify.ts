@@ -24,8 +24,8 @@ export async function verifyCommand(options: {
 }
 
 /**
- * Verifies in a thread with a small heap. Without the limit, garbage would make the process grow to 370 MB. A thread reads the flag
- * for its heap size when it starts.
+ * Verifies in a thread with a small young generation. Otherwise, garbage would make the process grow to 370 MB. A thread reads the
+ * flag for its heap size when it starts.
  */
 function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => void): Promise<Report> {
   setFlagsFromString(`--max-semi-space-size=${YOUNG_MEGABYTES}`);

@@ -10,8 +10,8 @@ import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * The access that a route of the management API requires: none, any authenticated principal, or a role in the whole workspace or in
- * the project or environment of the path.
+ * The access that a management API route requires: none, any authenticated principal, or a role. The role must apply to the whole
+ * workspace, or to the project or environment in the path.
  */
 export type Access =
   | "anyone"
@@ -19,7 +19,7 @@ export type Access =
   | {
       readonly role: Role;
       readonly in: "workspace" | "project" | "environment";
-      /** The operation changes who has access: a token needs `managesAccess` in addition to the role. */
+      /** For operations that change who has access. A token needs `managesAccess` in addition to the role. */
       readonly managesAccess?: true;
     };
 
@@ -28,9 +28,9 @@ declare module "fastify" {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Set before every handler of `/manage/v1`, except where access is "anyone". */
+    /** Set before every handler of `/manage/v1`. Null if `access` is "anyone". */
     principal: Principal | null;
-    /** The environment in the path. */
+    /** The scope in the path. For a project route, an environment of the project. Null for other routes. */
     scope: Scope | null;
     /** Checks access again during a long operation, because the session, token or role may have changed since the request began. */
     admitAgain: (() => Promise<void>) | null;
@@ -64,13 +64,13 @@ export function admitManagers(
     refusePlainHttp(request, parts.proxies.isTrusted);
     const access = accessOf(request);
     const bearer = readBearer(request);
-    // Browsers send cookies automatically, but never a bearer token: only cookies need this check.
+    // Only cookies need this check, because browsers never send a bearer token automatically.
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 
     const admit = async (): Promise<Scope | null> => {
       const principal = await identify(request, bearer, authenticator);
-      // Set first: a caller rejected below is authenticated, so `RejectionThrottle` does not slow it down.
+      // Set first, so that `RejectionThrottle` does not delay authenticated callers who are rejected below.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
@@ -120,7 +120,7 @@ async function identify(
   });
 }
 
-/** Rejects cross-site requests: another site can make a browser send our cookie, but it cannot forge the Origin header. */
+/** Rejects cross-site requests. Another site can make a browser send our cookie, but cannot forge the Origin header. */
 function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin, host } = request.headers;
   const site = request.headers["sec-fetch-site"];
@@ -184,7 +184,7 @@ function accessOf(request: FastifyRequest): Access {
 
 function readBearer(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  // Any other scheme gives an empty token, which is rejected. The cookie is not used as a fallback.
+  // For any other scheme, the token is empty and is rejected. The cookie is not used as a fallback.
   if (authorization === undefined) return null;
   return BEARER.exec(authorization)?.[1] ?? "";
 }

@@ -22,8 +22,8 @@ type ItemLimit = (
 ) => (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 /**
- * Before the body is read: rejects browsers and plain HTTP, and checks the API key, its scope and its rate limit. Returns a
- * `preHandler` hook for routes whose body has several items that count as a request each.
+ * Rejects browsers and plain HTTP, and checks the API key, its scope and its rate limit before the body is read. Returns a
+ * `preHandler` hook for routes whose body has several items. Each item counts as a request.
  */
 export function admitRuntimeCallers(
   app: FastifyInstance,
@@ -40,7 +40,7 @@ export function admitRuntimeCallers(
       limitRate(key, reply, buckets, (limits, nowMs) => buckets.take(key.id, limits, nowMs));
     };
     const found = authenticate(request, parts.keys);
-    // Most keys are cached; a promise for each of those calls would cost a turn of the microtask queue.
+    // Avoids a promise for cached keys, the usual case, because a promise costs a turn of the microtask queue.
     if (found instanceof Promise) found.then(admit).then(() => done(), done);
     else {
       admit(found);
@@ -49,7 +49,7 @@ export function admitRuntimeCallers(
   });
   return (countOf) => (request, reply, done) => {
     const { apiKey: key } = request;
-    assert(key !== null, "the items of an admitted request are counted");
+    assert(key !== null, "only admitted requests reach the item limit");
     // The request itself was counted as the first item.
     const more = countOf(request.body) - 1;
     limitRate(key, reply, buckets, (limits, nowMs) => buckets.takeAll(key.id, more, limits, nowMs));
@@ -69,7 +69,7 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   if (secret === undefined) {
     throw new Problem("api_key_missing", { detail: "Send the `Authorization: Bearer <API key>` header." });
   }
-  // Recognized by its prefix alone, so this reveals nothing about the token.
+  // The prefix alone identifies a management token, so the response reveals nothing about it.
   if (secret.startsWith(MANAGEMENT_TOKEN_PREFIX)) {
     throw new Problem("api_key_invalid", {
       detail:
@@ -82,8 +82,8 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
 }
 
 /**
- * Limits each key to a bucket of one second's worth of requests, refilled at the workspace's rate. Headers follow the IETF draft on
- * rate limit fields.
+ * Gives each key a token bucket that holds one second's worth of requests and refills at the workspace's rate. Headers follow the
+ * IETF draft on rate limit fields.
  */
 function limitRate(
   { id, requestsPerSecondMax: rate }: ApiKey,

@@ -64,7 +64,7 @@ test("a revocation takes effect in every process within 5 s", { timeout: 20_000 
 
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
   const revokedAtMs = performance.now();
-  // In constant use, so that responses come from memory whenever possible.
+  // Uses the keys constantly, so that responses come from memory whenever possible.
   while (performance.now() - revokedAtMs < 4_800) await statuses();
   expect(await statuses()).toEqual([401, 401]);
   const live = await post(`${services[0]?.url}/v1/events`, project.live.key.secret, EVENT);
@@ -152,7 +152,7 @@ test("a revocation found by a late lookup takes effect without another lookup", 
   expect(source.lookups - before).toBe(1);
 });
 
-test("the age of a cached key is measured from when the query was sent, not from when it returned", async () => {
+test("a cached key's age starts when its query is sent, not when the response arrives", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.hold();
@@ -165,7 +165,7 @@ test("the age of a cached key is measured from when the query was sent, not from
   await findsKey();
 });
 
-test("without a database a known key works until the grace period ends", async () => {
+test("while the database is unreachable, a known key works until the grace period ends", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -177,7 +177,7 @@ test("without a database a known key works until the grace period ends", async (
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("without a database and with no grace period, a known key is rejected", async () => {
+test("while the database is unreachable, a known key is rejected if there is no grace period", async () => {
   const { wire, find, findsKey, secret } = await setup({ graceMs: 0 });
   await findsKey();
   wire.cut({ refusing: true });
@@ -202,7 +202,7 @@ test("the grace period ends when the database is reachable again, even if it is 
 test.each([
   ["never seen", false],
   ["last seen hours ago", true],
-])("without a database, a key %s is neither accepted nor reported as invalid", async (_, isSeen) => {
+])("during an outage, a key %s is neither accepted nor reported as invalid", async (_, isSeen) => {
   const { wire, find, findsKey, secret } = await setup();
   if (isSeen) await findsKey();
   moveClock(2 * 3_600_000);
@@ -258,7 +258,7 @@ test("the queue of made-up keys is bounded", async () => {
 test("known keys are refreshed while made-up keys wait for a slow database", async () => {
   const { source, secret: known } = await setup();
   const key = (await source.find([known])).get(0);
-  if (key === undefined) throw new Error("the key is not live");
+  if (key === undefined) throw new Error("the key is not valid");
   const connections = 4;
   let [free, asked, questions] = [connections, 0, 0];
   const waiting: (() => void)[] = [];
@@ -291,7 +291,7 @@ test("known keys are refreshed while made-up keys wait for a slow database", asy
   expect(questions).toBeLessThan(10);
 }, 30_000);
 
-test("last use is written once for each key that was used", async () => {
+test("the last-used time is written for each key that was used", async () => {
   const { database, project, cache, find, secret } = await setup();
   for (let i = 0; i < 10; i++) await find(secret);
   await cache.flushLastUse();

@@ -3,23 +3,23 @@ import { isWellFormedApiKey } from "../primitives/secret.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 
 export type ApiKeySource = {
-  /** Returns the live keys, by their index in `secrets`. */
+  /** Returns the valid keys, by their index in `secrets`. */
   find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
-  /** Whether a lookup failed because no connection could be opened. A slow database does not count. */
+  /** Whether a lookup failed because no connection could be opened. False if the database was only slow. */
   isOutOfReach(error: unknown): boolean;
 };
 
-/** After this age a key is still served from memory, and refreshed in the background. */
+/** Keys older than this are still served from memory, and are refreshed in the background. */
 const FRESH_MS = 2_000;
-/** After this age a key is looked up before it is served, so that a revocation takes effect within 5 s. */
+/** Keys older than this are looked up before use, so that a revocation takes effect within 5 s. */
 const STALE_MS = 4_000;
 /** How long a request waits for a lookup. The lookup itself continues, and its result is cached. */
 const WAIT_MS = 800;
-/** Maximum number of queued lookups of new keys: enough for a process that starts while many projects send requests. */
+/** Maximum number of new keys that wait for a lookup. Enough for a process that starts while many projects send requests. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
-/** Two: enough that one slow statement does not block the others, but fewer than the pool's connections. */
+/** With two, one slow statement does not block all lookups. Must be lower than the number of connections in the pool. */
 const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
@@ -29,15 +29,15 @@ const RETRY_MS = 1_000;
 
 type Entry = {
   readonly key: ApiKey;
-  /** When the query was sent, not when it returned: a revocation may have happened in between. */
+  /** When the query was sent. A revocation may have happened before it returned. */
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  /** When the last lookup failed because no connection could be opened; -Infinity if it did not fail that way. */
+  /** When the last lookup failed to open a connection. -Infinity if it succeeded or failed for another reason. */
   outOfReachAtMs: number;
 };
 
-/** Anyone can generate keys with a valid format, so their lookups are limited. */
+/** Thrown if too many new keys wait for a lookup, because anyone can generate keys with a valid format. */
 export class TooManyUnknownKeys extends Error {
   override readonly name = "TooManyUnknownKeys";
 }
@@ -46,8 +46,8 @@ export class TooManyUnknownKeys extends Error {
 type InLine = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 /**
- * Caches live and unknown keys, both bounded, so that most requests need no query. Keyed by the plain secret, which saves a
- * hash per request; requests hold the secret in memory anyway.
+ * Bounded cache of valid and unknown keys, so that most requests need no query. Keyed by the plain secret, which saves a hash per
+ * request. Requests hold the secret in memory anyway.
  */
 export class ApiKeyCache {
   readonly #source: ApiKeySource;
@@ -66,7 +66,10 @@ export class ApiKeyCache {
     this.#graceMs = graceMs;
   }
 
-  /** Returns the key if it is cached, otherwise a promise. Rejects if the database cannot respond. */
+  /**
+   * Returns the key, or null if it is invalid. If a lookup is needed, returns a promise, which rejects if the database does not
+   * respond.
+   */
   find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
     const entry = this.#known.find(secret);
     if (entry === undefined) {
@@ -81,7 +84,7 @@ export class ApiKeyCache {
     return this.#use(entry, nowMs);
   }
 
-  /** Writes the last use of keys used since the last call. */
+  /** Updates the last-used time of keys used since the previous call. */
   async flushLastUse(): Promise<void> {
     if (this.#used.size === 0) return;
     const ids = [...this.#used];
@@ -95,7 +98,7 @@ export class ApiKeyCache {
     return entry.key;
   }
 
-  /** Whether the key was looked up recently, or the database was unreachable a moment ago and the grace period is not over. */
+  /** Whether the key was looked up recently. While the database is unreachable, a key is trusted until its grace period ends. */
   #isTrusted(entry: Entry, nowMs: number): boolean {
     const ageMs = nowMs - entry.askedAtMs;
     return ageMs < STALE_MS || (nowMs - entry.outOfReachAtMs < STALE_MS && ageMs < this.#graceMs);
@@ -115,9 +118,7 @@ export class ApiKeyCache {
     return this.#waitFor(secret, lookup);
   }
 
-  /**
-   * Looks up new keys, many per statement and few statements at once, so that made-up keys cannot delay the refresh of known ones.
-   */
+  /** Looks up new keys in a few large statements, so that made-up keys cannot delay the refresh of known keys. */
   async #askFirst(): Promise<void> {
     this.#firstStatements += 1;
     while (this.#firstInLine.length > 0) {
@@ -189,7 +190,7 @@ export class ApiKeyCache {
   }
 }
 
-/** Rejects after the timeout; the work itself continues. */
+/** Rejects after the timeout. The work itself continues. */
 function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

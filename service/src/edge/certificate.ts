@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions, type Server } from "node:tls";
 
-/** Only suites with forward secrecy: a stolen private key does not decrypt recorded traffic. */
+/** Only suites with forward secrecy, so that a stolen private key cannot decrypt recorded traffic. */
 const CIPHERS = [
   "TLS_AES_256_GCM_SHA384",
   "TLS_CHACHA20_POLY1305_SHA256",
@@ -31,8 +31,8 @@ export class Certificate {
   }
 
   /**
-   * Returns whether the server now uses a new certificate. A mismatched pair, for example a half-written one, throws once and
-   * changes nothing. The files are tried again when they change.
+   * Returns whether the server now uses a new certificate. Throws once if the certificate and key do not match, for example because
+   * only one file was replaced. The server then keeps its old certificate until the files change again.
    */
   reload(server: Pick<Server, "setSecureContext">): boolean {
     const now = this.#read();

@@ -8,13 +8,13 @@ type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
 
-/** All errors in a value are listed only if the value is within both limits. */
+/** Limits for a small value. All errors are listed only for small values. */
 const VALUES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
 
 /**
- * Compiles the schemas of a management route at its first call. There are hundreds of schemas. Most describe error responses and
- * are never used to serialize one. Compiling all of them took most of a second at every start.
+ * Compiles a management route's schemas at its first call. Compiling all of the hundreds of schemas took most of a second at every
+ * start. Most schemas describe error responses and are never used.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
   const buildValidator = listErrorsOfSmallValues(
@@ -34,7 +34,7 @@ const SERIALIZERS = new Map<string, Serialize>();
 /** Compiles equal schemas once per process. Tests start hundreds of services, and compiling took a third of each start. */
 function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
   return (...parameters) => {
-    // Built only if a schema is new, because the compiler itself takes a while to build.
+    // Created only for a new schema, because creating the compiler is slow.
     let compile: ReturnType<Build<T>> | null = null;
     const options = JSON.stringify(parameters);
     return (route) => {
@@ -50,8 +50,8 @@ function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
 }
 
 /**
- * Stops at the first error, and lists all errors only for a small value: 30,000 wrong elements would give 30,000 errors, and
- * a pattern must not run on a string that is already too long.
+ * Stops at the first error unless the value is small. Otherwise, 30,000 invalid elements would produce 30,000 errors, and patterns
+ * would run on strings that exceed their maximum length.
  */
 function listErrorsOfSmallValues(build: Build<Validate>): Build<Validate> {
   return (schemas, options) => {
@@ -77,7 +77,7 @@ function withOptions(options: unknown, more: object): object {
   return { ...rest, customOptions: { ...customOptions, ...more } };
 }
 
-/** Stops as soon as a limit is exceeded. */
+/** Whether the value is within both limits. Stops counting as soon as a limit is exceeded. */
 function isSmall(data: unknown): boolean {
   const rest: unknown[] = [data];
   let values = 0;

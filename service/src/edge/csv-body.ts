@@ -7,13 +7,13 @@ import { Problem } from "./problem.ts";
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** Longest wait for the next chunk. */
 const SILENCE_MAX_MS = 30_000;
-/** Total wait before the average speed is checked, and the lowest speed allowed. */
+/** Waiting time after which the average speed is checked, and the minimum speed. */
 const GRACE_MS = 10_000;
 const BYTES_PER_SECOND_MIN = 8 * 1024;
-/** How long the rest of a rejected file is read, so that its sender can read the response. */
+/** How long to keep reading a rejected file, so that the sender can receive the response. */
 const DRAIN_MAX_MS = 10_000;
 
-/** The file cannot be read any further. Rows before this point may already have been processed. */
+/** Thrown if the rest of the file cannot be read. Earlier rows may already have been processed. */
 export class BrokenFile extends Error {
   override readonly name = "BrokenFile";
   readonly code: "not_utf8" | "too_large" | "too_slow";
@@ -24,10 +24,7 @@ export class BrokenFile extends Error {
   }
 }
 
-/**
- * For routes that take a file instead of JSON. The operation reads the file as a stream, so the parsed body is an empty
- * string.
- */
+/** Makes routes accept a CSV file instead of JSON. The operation reads the file as a stream, so `request.body` is an empty string. */
 export function acceptOnlyCsv(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("text/csv", (request, _payload, done) => {
@@ -66,7 +63,7 @@ export async function* readText({ raw }: FastifyRequest): AsyncGenerator<string>
 }
 
 async function* decode(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  // A lenient decoder would replace invalid bytes and could merge two customer IDs. It also removes a byte order mark.
+  // `fatal`, because replacing invalid bytes could make two customer IDs equal. The decoder also removes a byte order mark.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let bytes = 0;
   for await (const piece of pieces) {
@@ -87,7 +84,7 @@ function decodeOrRefuse(decode: () => string): string {
   }
 }
 
-/** Rejects slow senders. Counts only the time spent waiting for the sender, not the time spent processing. */
+/** Yields the chunks of the body, and rejects slow senders. Counts only the time spent waiting for the sender. */
 async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const pieces: AsyncIterator<Buffer> = raw.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let bytes = 0;

@@ -5,14 +5,14 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 const BUILT = join(import.meta.dirname, "../../../dashboard/dist");
 
-/** Every page is the same document; its script reads the URL. */
+/** All pages are the same HTML document. Its script reads the URL. */
 const PAGES = ["/", "/log-in", "/setup", "/join", "/sign-in", "/welcome", "/projects/*", "/workspace/*"];
 
 const HEADERS = {
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
-  // No inline scripts or styles and no other hosts, so that injected markup, such as in a customer's name, cannot run.
+  // Blocks inline scripts, inline styles and other hosts, so that injected markup, for example in a customer's name, cannot run.
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -27,7 +27,7 @@ export async function serveDashboard(app: FastifyInstance, directory = BUILT): P
       return;
     }
     const shared = { preCompressed: true, index: false, cacheControl: false, schemaHide: true } as const;
-    // The document and files without a hash in their name: they change with a release.
+    // The document and files without a hash in their name can change with a release.
     await pages.register(files, {
       ...shared,
       root: directory,
@@ -35,7 +35,7 @@ export async function serveDashboard(app: FastifyInstance, directory = BUILT): P
       globIgnore: ["assets/**"],
       setHeaders: (reply) => void reply.header("cache-control", "no-cache"),
     });
-    // Named by a hash of their content, so they never change.
+    // Files named by a content hash never change.
     await pages.register(files, {
       ...shared,
       root: join(directory, "assets"),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** A client that reads less than this per interval is disconnected, because others wait for the export slot. */
+/** A client that reads fewer bytes per interval is disconnected, because other exports wait for its slot. */
 export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
 
 /**

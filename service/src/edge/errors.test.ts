@@ -84,7 +84,7 @@ test("an internal error is a 500 without internal details, and stores nothing", 
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("every error page, and the list of them, is served as HTML and as Markdown", async () => {
+test("every error page and the index of error codes are served as HTML and as Markdown", async () => {
   const { service } = await setup();
   const list = await (await fetch(`${service.url}/docs/errors`)).text();
   const pages = [...new Set(list.match(/\/docs\/errors\/\w+/g))];

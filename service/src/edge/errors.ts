@@ -11,7 +11,7 @@ import { BODY_BYTES_MAX } from "./parse.ts";
 import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
 import { RejectionThrottle } from "./rejection-throttle.ts";
 
-/** The only place where an error becomes a response. */
+/** Sends a problem response for every error that a request causes. */
 export function answerErrors(
   app: FastifyInstance,
   { methodsOf, publicUrl }: { methodsOf: ReadonlyMap<string, string>; publicUrl: string | null },
@@ -26,7 +26,8 @@ export function answerErrors(
         { err: problem.cause, requestId: request.id, code: problem.code },
         "request not served",
       );
-    // Outages are reported immediately. An overload may be caused by this caller, so its response may be delayed.
+    // Outages are reported immediately. Other rejections may be delayed, including `overloaded`, because the caller may have
+    // caused the overload.
     if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
       await throttle.hold(request, performance.now());
     return replyWithProblem(reply, problem, publicUrl);
@@ -53,14 +54,14 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
         detail: "The body is shorter or longer than its Content-Length.",
       });
   }
-  // The framework's own 4xx errors, such as a malformed URL.
+  // The framework's own 4xx errors, such as for a malformed URL.
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem("invalid_request", { detail: "The request could not be read." });
   }
   return internalError();
 }
 
-/** Validates a part of a body as if it were a whole body. Throws a `Problem` if it is not valid. */
+/** Validates part of a body like a whole body. Throws a `Problem` if the part is invalid. */
 export function refuseInvalid(request: FastifyRequest, schema: object, value: unknown): void {
   const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema);
   if (!validate(value)) throw invalidRequest(validate.errors ?? []);

@@ -1,12 +1,12 @@
 import type { FastifySchemaValidationError } from "fastify";
 import type { FieldError } from "./problem.ts";
 
-/** More would not help the caller, and a hostile body must not cause a large response. */
+/** Maximum number of errors in a response. More would not help, and a hostile body must not cause a large response. */
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
 export const VISIBLE_ASCII = "^[\\x21-\\x7e]*$";
-/** Patterns for query parameters, which are always strings. */
+/** Patterns for numbers in query parameters, which are always strings. */
 export const UP_TO_100 = "^([1-9]\\d?|100)$";
 export const UP_TO_200 = "^([1-9]\\d?|1\\d\\d|200)$";
 
@@ -22,7 +22,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   idempotencyKey: "is required in the body; an Idempotency-Key header is ignored",
 };
 
-/** Turns the validator's errors into the API's: the field, a code for programs and a message for people. */
+/** Converts the validator's errors to API errors. Each has a field, a code for programs and a message for people. */
 export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
   return found.slice(0, ERRORS_MAX).map(toFieldError);
 }

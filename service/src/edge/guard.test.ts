@@ -15,7 +15,7 @@ test.each([
   ["an empty Origin", { origin: "" }],
   ["Sec-Fetch-Site: cross-site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site: same-origin", { "sec-fetch-site": "same-origin" }],
-])("a request with %s is treated as a browser's: 403, and nothing is stored", async (_, headers) => {
+])("a request with %s is rejected as a browser's request, and nothing is stored", async (_, headers) => {
   const { database, record } = await setup();
   const reply = await record(EVENT, headers);
   expect([reply.status, reply.body["code"]]).toEqual([403, "browser_not_allowed"]);
@@ -70,12 +70,15 @@ test.each([
   ["https, http", [403, "tls_required"]],
   ["https", [200, undefined]],
   ["http, https", [200, undefined]],
-])("behind a trusted proxy, X-Forwarded-Proto: %s is used", async (proto, expected) => {
-  const { database, record } = await setup({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" });
-  const reply = await record(EVENT, { "x-forwarded-proto": proto });
-  expect([reply.status, reply.body["code"]]).toEqual(expected);
-  expect(await database.count("cell.events")).toBe(reply.status === 200 ? 1 : 0);
-});
+])(
+  "behind a trusted proxy, X-Forwarded-Proto: %s decides whether the request is accepted",
+  async (proto, expected) => {
+    const { database, record } = await setup({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" });
+    const reply = await record(EVENT, { "x-forwarded-proto": proto });
+    expect([reply.status, reply.body["code"]]).toEqual(expected);
+    expect(await database.count("cell.events")).toBe(reply.status === 200 ? 1 : 0);
+  },
+);
 
 test.each([{}, { TRUST_PROXY: "10.0.0.0/8" }])(
   "without a trusted proxy, X-Forwarded-Proto is ignored (%o)",

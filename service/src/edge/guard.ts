@@ -3,8 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
 /**
- * The service must not be called from a browser. A page cannot suppress the two headers checked here. `Sec-Fetch-Mode` proves
- * nothing, because Node's fetch sends it too.
+ * Rejects calls from browsers. A web page cannot suppress the two headers checked here. `Sec-Fetch-Mode` is not checked, because
+ * Node's fetch also sends it.
  */
 export function refuseBrowsers(request: FastifyRequest): void {
   if (request.headers.origin === undefined && request.headers["sec-fetch-site"] === undefined) return;
@@ -15,7 +15,7 @@ export function refuseBrowsers(request: FastifyRequest): void {
 
 export type ProxyTrust = (address: string | undefined) => boolean;
 
-/** Rejects a call that reached a trusted proxy over plain HTTP: its API key was sent unencrypted. */
+/** Rejects a call that reached a trusted proxy over plain HTTP, because its credential was sent unencrypted. */
 export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust): void {
   if (forwardedProtocol(request, isTrusted) !== "http") return;
   throw new Problem("tls_required", {

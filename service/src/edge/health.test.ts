@@ -12,7 +12,7 @@ async function statusOf(url: string): Promise<number> {
   return (await fetch(url)).status;
 }
 
-test("only the replica that cannot reach the database leaves rotation, and it returns afterward", {
+test("only a replica that cannot reach the database leaves rotation, and it returns after the outage", {
   timeout: 180_000,
 }, async () => {
   const database = await createDatabase();

@@ -3,8 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { Metrics } from "./metrics.ts";
 
 /**
- * Ready until the process stops. By default it does not depend on the database, because an outage affects every replica equally.
- * With `?database=10` the process also needs a successful round trip to the database within the last 10 seconds.
+ * The process is ready until it stops or becomes outdated. By default, readiness does not depend on the database, because an outage
+ * affects every replica equally. `?database=10` also requires a successful round trip to the database within the last 10 seconds.
  */
 export class Readiness {
   isStopping = false;

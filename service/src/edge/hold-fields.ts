@@ -14,7 +14,7 @@ export const holdIdField = Type.String({
 
 export const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
   description:
-    "Identifies the charge, for example to reverse it. Null if nothing was used, or until a charge on expiry is written.",
+    "Identifies the charge, for example to reverse it. Null if nothing was used, or if the charge for an expired hold is not recorded yet.",
   examples: ["con_06fd5n0r000000000a00000001"],
 });
 
@@ -26,11 +26,11 @@ export const closingFields = {
   }),
   creditsCharged: credits("Credits that were charged.", 8),
   creditsReleased: credits(
-    "Credits of the hold that were not used. They can be spent again, unless they expired or were revoked. 0 for a late settlement.",
+    "Unused credits of the hold. They can be spent again unless they have expired or were revoked. 0 for a late settlement.",
     12,
   ),
   overageCredits: credits("The part of the price that is overage.", 0),
-  creditsBeyondHold: credits("The part of the price that exceeds what was held.", 0),
+  creditsBeyondHold: credits("The part of the price that exceeds the held credits and overage.", 0),
   creditsUncovered: credits("The part of the price that neither credits nor overage covered.", 0),
 };
 
@@ -62,7 +62,7 @@ export const HoldView = Type.Object({
       description: "The metadata of the request that opened the hold.",
     }),
   ),
-  creditsHeld: credits("Credits that the hold sets aside, or set aside until it ended.", 20),
+  creditsHeld: credits("Credits that the hold sets aside or, after the hold has ended, had set aside.", 20),
   creditsCharged: closingFields.creditsCharged,
   creditsReleased: closingFields.creditsReleased,
   overageCredits: credits(

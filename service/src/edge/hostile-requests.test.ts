@@ -6,7 +6,7 @@ import { setupManage } from "../../test/manage.ts";
 import { type MeasuredService, startMeasuredService } from "../../test/measured-service.ts";
 import { resolveReferences } from "../../test/resolve-references.ts";
 
-/** Allows for reading the socket and for measurement noise. */
+/** Allowance for reading the socket and for measurement noise. */
 const FIXED_MICROS = 400;
 const CALLS = 8;
 const ROUNDS_MAX = 5;
@@ -32,7 +32,7 @@ type Described = {
   };
 };
 
-/** Every operation of both documents, so that new ones are included. */
+/** Every operation in both OpenAPI documents, so that new operations are included. */
 async function listRoutes(url: string): Promise<Route[]> {
   const read = async (name: string): Promise<Route[]> => {
     const document = (await (await fetch(`${url}/openapi/${name}.json`)).json()) as Document;
@@ -62,7 +62,7 @@ async function listRoutes(url: string): Promise<Route[]> {
   return [...(await read("runtime")), ...(await read("manage")), unknown];
 }
 
-/** The routes of this run. A short run tries only some of those that need a management credential. */
+/** The routes of this run. A short run tests only a sample of the routes that need a management credential. */
 function sample(routes: readonly Route[]): Route[] {
   expect(routes.length).toBeGreaterThan(80);
   return routes.filter(
@@ -92,9 +92,9 @@ class Meter {
   }
 
   /**
-   * Null if these calls cost at most `allow` microseconds more than plain ones, otherwise a message with the excess. Other work in
-   * the process only adds time, so one cheap round is enough. A busy machine slows down both, so each round measures the allowance
-   * again.
+   * Returns null if these calls cost at most `allow` microseconds more than plain calls, otherwise a message with the excess. Other
+   * work in the process only adds time, so one round within the allowance is enough. Each round measures the allowance again,
+   * because a busy machine slows down everything.
    */
   async findExcess(
     route: Route,
@@ -158,7 +158,7 @@ class Meter {
 
 const times = (count: number, sent: Sent): Sent[] => Array.from({ length: count }, () => sent);
 
-test("before authentication, no body costs more than twice as much as parsing it with JSON.parse", async () => {
+test("before authentication, no body costs more than twice as much as JSON.parse does", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const routes = sample(await listRoutes(meter.service.url));
@@ -169,7 +169,7 @@ test("before authentication, no body costs more than twice as much as parsing it
       hostileBodies(route.fields, bytes),
     );
     const plain = { body: "{}" };
-    // Routes that need a credential do not read the body.
+    // Without a credential, only anonymous routes read the body.
     const all = shapes.map(({ text }) => ({ body: text }));
     if (!isAnonymous && (await meter.findExcess(route, plain, all, () => 0)) === null) continue;
     // The first calls of a new process run code that is not compiled yet.
@@ -185,14 +185,14 @@ test("before authentication, no body costs more than twice as much as parsing it
 }, 900_000);
 
 /**
- * Requests that fill the 16 KiB Node allows for request line and headers. A trusted proxy appends the real sender to the
+ * Requests that fill the 16 KiB that Node allows for the request line and headers. A trusted proxy appends the real sender to the
  * forwarded addresses that the sender claimed.
  */
 const ROOM = 12_000;
 const HEADS: readonly { readonly name: string; readonly sent: (route: Route) => Sent }[] = [
   { name: "many query parameters", sent: ({ path }) => ({ path: `${path}?${"a&".repeat(ROOM / 2)}` }) },
   {
-    name: "one query parameter often",
+    name: "one query parameter, repeated many times",
     sent: ({ path }) => ({ path: `${path}?${"limit=1&".repeat(ROOM / 8)}` }),
   },
   { name: "escapes in the query", sent: ({ path }) => ({ path: `${path}?q=${"%C3%A4".repeat(ROOM / 6)}` }) },
@@ -205,7 +205,7 @@ const HEADS: readonly { readonly name: string; readonly sent: (route: Route) => 
   { name: "many cookies", sent: () => ({ headers: { cookie: "a=%41;".repeat(ROOM / 6) } }) },
   { name: "a long bearer token", sent: () => ({ headers: { authorization: `Bearer ${"a".repeat(ROOM)}` } }) },
   {
-    name: "blanks for a bearer token",
+    name: "spaces as a bearer token",
     sent: () => ({ headers: { authorization: `Bearer ${" ".repeat(ROOM)}a b` } }),
   },
   { name: "a long origin", sent: () => ({ headers: { origin: `https://${"a.".repeat(ROOM / 2)}a` } }) },
@@ -218,10 +218,10 @@ const HEADS: readonly { readonly name: string; readonly sent: (route: Route) => 
     sent: () => ({ headers: { "content-type": `text/csv;${" charset=a;".repeat(ROOM / 11)}` } }),
   },
 ];
-/** A multiple of the time to decode 12 kB. */
+/** A few times as long as decoding 12 kB takes. */
 const HEAD_MICROS = 1_500;
 
-test("before authentication, no path, query or header is expensive", async () => {
+test("before authentication, no path, query or header is expensive to process", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const expensive: string[] = [];
@@ -270,11 +270,11 @@ test("before authentication, no document is expensive to serve", async () => {
   expect(expensive).toEqual([]);
 }, 120_000);
 
-/** Allows for validating all of a body and reporting its errors. */
+/** Allowance for validating the whole body and reporting its errors. */
 const KNOWN_MICROS = 5_000;
 const KNOWN_RATIO = 8;
 
-test("an authenticated caller's body costs at most a few times as much as parsing it with JSON.parse", async () => {
+test("an authenticated caller's body costs at most a few times as much as JSON.parse does", async () => {
   const { database, tokens, project } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const expensive: string[] = [];

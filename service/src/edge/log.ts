@@ -21,7 +21,7 @@ export function openLog(level: string, { stacks = true }: { readonly stacks?: bo
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: {
-      // Fastify passes these to some of its own log lines; they contain headers.
+      // Fastify adds these objects to some of its own log lines. They contain headers.
       req: () => undefined,
       res: () => undefined,
       err: (error: unknown) => describeError(error, stacks),
@@ -29,7 +29,7 @@ export function openLog(level: string, { stacks = true }: { readonly stacks?: bo
   });
 }
 
-/** Leaves out the `detail` of a database error, which contains values of a row. */
+/** Omits the `detail` of a database error, which contains row values. */
 function describeError(error: unknown, hasStack: boolean): object {
   if (!(error instanceof Error)) return { message: "not an error object" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** Memory, garbage collection and event loop of the process, shared by all services in it. */
+/** Memory, garbage collection and event loop metrics, shared by all services in the process. */
 const PROCESS = new Registry();
 let isObserved = false;
 
@@ -66,7 +66,7 @@ export class Metrics {
     });
     this.#batchDurations = new Histogram({
       name: "purser_batch_seconds",
-      help: "Time of one transaction, including its commit",
+      help: "Duration of one transaction, including its commit",
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
       registers,
     });
@@ -108,7 +108,7 @@ export class Metrics {
     });
     this.#unreadableWallets = new Counter({
       name: "purser_unreadable_wallets_total",
-      help: "Wallets that the expiry sweep skips: damaged, or written by a newer release",
+      help: "Wallets skipped by the expiry sweep because they are damaged or were written by a newer release",
       registers,
     });
     this.#databaseUp = new Gauge({
@@ -132,11 +132,11 @@ export class Metrics {
     });
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
-      help: "How far the usage roll-ups are behind: the age of the time up to which they are complete",
+      help: "Delay of the usage roll-ups: all usage older than this is included",
       registers,
       collect: () => {
         const completeAtMs = this.#usageCompleteAtMs;
-        // NaN before the first success: 0 would clear an alert.
+        // NaN before the first success, because 0 would clear an alert.
         lag.set(completeAtMs === null ? Number.NaN : (performance.now() - completeAtMs) / 1000);
       },
     });
@@ -148,7 +148,7 @@ export class Metrics {
     });
     const bulk: Gauge = new Gauge({
       name: "purser_bulk_queue_events",
-      help: "Events of batches waiting in their own lane",
+      help: "Batch events waiting in the bulk lanes",
       registers,
       collect: () => bulk.set(bulkQueueLength()),
     });
@@ -214,7 +214,7 @@ export class Metrics {
     if (error === null) this.#jobSuccesses.setToCurrentTime({ name });
   }
 
-  /** `lagMs` was measured with the database's clock. From then on, the lag grows with this process's clock. */
+  /** `lagMs` was measured with the database's clock. After that, this process's clock adds the elapsed time. */
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;

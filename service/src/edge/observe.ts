@@ -12,7 +12,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set by `admitRuntimeCallers`, before any handler of `/v1` runs. */
     apiKey: ApiKey | null;
-    /** Null without tracing, and if the request is not sampled. */
+    /** Null if tracing is off or the request is not sampled. */
     span: RequestSpan | null;
   }
   interface FastifyReply {
@@ -27,7 +27,7 @@ declare module "fastify" {
 
 type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly tracing: Tracing | null };
 
-/** Counts every response, sets its request ID header, logs errors, and traces requests if tracing is set up. */
+/** Counts every response, sets its request ID header, logs errors, and traces requests if tracing is configured. */
 export function observeRequests(app: FastifyInstance, { log, metrics, tracing }: Observers): void {
   app.decorateRequest("apiKey", null);
   app.decorateRequest("span", null);
@@ -46,7 +46,7 @@ export function observeRequests(app: FastifyInstance, { log, metrics, tracing }:
     const route = request.routeOptions.url ?? "unmatched";
     const { statusCode: status, problemCode: code, elapsedTime: durationMs } = reply;
     metrics.request({ route, status, code, durationMs });
-    // Successes are logged at debug level, because a line for each would be most of the work of a small request.
+    // Successes are logged at debug level, because logging would make up most of the work of a small request.
     const level = status >= 500 ? "warn" : status >= 400 ? "info" : "debug";
     if (log.isLevelEnabled(level)) {
       const line: RequestLine = {

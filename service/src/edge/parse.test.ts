@@ -139,7 +139,7 @@ test("check, consume and the management API reject duplicate members too", async
   expect(reply.body["detail"]).toContain("`amount`");
 });
 
-test("a 400 for a body with `__proto__` names that member, and a 400 for invalid JSON names none", async () => {
+test("the error for `__proto__` names that member, and the error for invalid JSON names no member", async () => {
   const { record } = await setup();
   expect((await record('{"__proto__":{}}')).body["detail"]).toContain("__proto__");
   for (const body of ["prototype", '{"prototype":']) {

@@ -18,9 +18,9 @@ export type Principal = {
    * with this permission.
    */
   readonly managesAccess: boolean;
-  /** Null for the whole workspace. */
+  /** Null if the principal has access to the whole workspace. */
   readonly environmentId: EnvironmentId | null;
-  /** Identifies the session, to end it. Null for a token. */
+  /** Identifies the session, so that it can be ended. Null for a token. */
   readonly sessionHash: Buffer | null;
 };
 
@@ -54,7 +54,7 @@ export function principalOfToken(token: ManagementToken): Principal {
   };
 }
 
-/** Whether the principal can access the scope. A scope without access looks like one that does not exist. */
+/** Whether the principal can access the scope. An inaccessible scope is reported as not found. */
 export function reaches(principal: Principal, scope: Scope): boolean {
   return principal.environmentId === null || principal.environmentId === scope.environmentId;
 }

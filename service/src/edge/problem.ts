@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { type TObjectOptions, Type } from "typebox";
 
-/** Every error that the API returns. Codes are stable; each has a page under docs/errors. */
+/** Every error that the API returns. Codes are stable. Each code has a page under docs/errors. */
 export const PROBLEMS = {
   invalid_json: { status: 400, title: "The body is not valid JSON" },
   invalid_request: { status: 400, title: "The request is not valid" },
@@ -146,10 +146,10 @@ function problemResponse(status: number, codes: readonly ProblemCode[]): object 
 }
 
 const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
-  description: "What differs from the earlier request with this idempotency key.",
+  description: "The difference from the earlier request with this idempotency key.",
 });
 
-/** `status` is null for a problem within a 200 response, such as one event of a batch. */
+/** `status` is null for a problem inside a 200 response, such as the error of one event in a batch. */
 export function problemSchema(
   status: number | null,
   codes: readonly ProblemCode[],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setup } from "../../test/harness.ts";
 
-test("every reply has nosniff: responses, errors, docs, health and metrics", async () => {
+test("every reply has the nosniff header, including errors, docs, health and metrics", async () => {
   const { service } = await setup();
   const paths = ["/livez", "/v1/check", "/no/such", "/%", "/docs/", "/docs/errors", "/openapi/manage.json"];
   const urls = [...paths, "/manage/v1/setup", "/manage/v1/session", "/"].map((path) => service.url + path);

@@ -6,7 +6,7 @@ export const UNTRUSTED_PROXY =
   "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If that is your proxy, set TRUST_PROXY to its address: " +
   "until then, everyone behind it shares one limit on login attempts. If it is not, ignore this: anyone can send the header.";
 
-/** Detects a proxy that `TRUST_PROXY` does not cover: all callers behind it seem to have its address. */
+/** Detects a proxy that `TRUST_PROXY` does not cover. All callers behind the proxy appear to have its address. */
 export class ProxyWatch {
   readonly isTrusted: ProxyTrust;
   readonly #onFirst: (address: string) => void;
@@ -17,7 +17,7 @@ export class ProxyWatch {
     this.#onFirst = onFirst;
   }
 
-  /** The last address that forwarded a call without being trusted. Null if none did. */
+  /** The last untrusted address that forwarded a call. Null if there is none. */
   get untrusted(): string | null {
     return this.#untrusted;
   }

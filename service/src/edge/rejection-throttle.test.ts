@@ -24,7 +24,7 @@ const KEY: ApiKey = {
   expiresInMs: null,
 };
 
-test("a network with many rejections is delayed, and valid callers never are", async () => {
+test("rejections are delayed for a network that gets many, but never for valid callers", async () => {
   const throttle = new RejectionThrottle();
   const refuse = (ip: string, nowMs: number, apiKey: ApiKey | null = null): Promise<void> =>
     throttle.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
@@ -64,7 +64,7 @@ test("rejected requests from members and tokens are not delayed", async () => {
   socket.on("data", (data) => {
     text += data.toString("latin1");
   });
-  // In groups, because hundreds at once would wait too long for a connection to the database.
+  // Sent in groups, because hundreds of concurrent requests would wait too long for a database connection.
   const group = BURST / 4;
   for (let sent = group; sent <= BURST * 3; sent += group) {
     socket.write(attempt.repeat(group));
@@ -73,7 +73,7 @@ test("rejected requests from members and tokens are not delayed", async () => {
   socket.destroy();
 });
 
-test("malformed logins are counted by network, and delay only that network", async () => {
+test("malformed logins count toward the limit on logins from their network only", async () => {
   const { service } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const logIn = async (body: unknown, address: string): Promise<number> =>
     (await post(`${service.url}${LOG_IN}`, null, body, { "x-forwarded-for": address })).status;

@@ -8,15 +8,15 @@ import { TokenBuckets } from "./token-bucket.ts";
 /** Rejections that a network gets without delay: an initial burst, then a steady rate. */
 const REFUSALS = { size: 200, perSecond: 50 } as const;
 const HOLD_MS = 1_000;
-/** Bounds memory: each held rejection keeps a request. */
+/** Maximum number of delayed rejections. Bounds memory, because each delayed rejection keeps its request. */
 const HELD_MAX = 4_096;
 const NETWORKS_MAX = 10_000;
 
 type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
 
 /**
- * Delays rejections of unauthenticated callers (wrong keys, malformed bodies, unknown paths) from a network that gets many of
- * them, so that it cannot keep the process busy. Callers with a valid credential are never delayed.
+ * If a network gets many rejections, delays those of its unauthenticated callers (wrong keys, malformed bodies, unknown paths), so
+ * that the network cannot keep the process busy. Callers with a valid credential are never delayed.
  */
 export class RejectionThrottle {
   readonly #buckets = new TokenBuckets<string>(NETWORKS_MAX);
@@ -35,7 +35,7 @@ export class RejectionThrottle {
     }
     this.#held += 1;
     this.#waiting.add(socket);
-    // With jitter, so that callers held together do not all return at once.
+    // With jitter, so that callers delayed together do not all retry at once.
     await pause(HOLD_MS * (1 + Math.random()));
     this.#held -= 1;
     this.#waiting.delete(socket);

@@ -1,7 +1,7 @@
 import { type TString, Type } from "typebox";
 import { VISIBLE_ASCII } from "./field-errors.ts";
 
-// Fields shared by runtime requests. Each schema validates requests and generates the OpenAPI document.
+// Fields shared by runtime requests. Each schema validates requests and describes them in the OpenAPI document.
 
 export const customerIdField = (note: string): TString =>
   Type.String({

@@ -8,21 +8,24 @@ const OURS = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const choose = (given: string | string[] | undefined) =>
   chooseRequestId({ headers: given === undefined ? {} : { "x-request-id": given } });
 
-test.each(["a", "my-request", "7f3a:1/2+3=._", "x".repeat(128)])("the caller's ID %s is kept", (given) => {
-  expect(choose(given)).toBe(given);
-});
+test.each(["a", "my-request", "7f3a:1/2+3=._", "x".repeat(128)])(
+  "the caller's request ID %s is kept",
+  (given) => {
+    expect(choose(given)).toBe(given);
+  },
+);
 
 test.each([
   ["none", undefined],
-  ["an empty one", ""],
-  ["one that is too long", "x".repeat(129)],
-  ["one with a space", "a b"],
-  ["one with a line break", "a\nb"],
-  ["one with a quote", 'a"b'],
-  ["one with markup", "<script>"],
-  ["one beyond ASCII", "größe"],
-  ["two of them", ["a", "b"]],
-])("for %s the request gets a new ID", (_, given) => {
+  ["an empty ID", ""],
+  ["an ID that is too long", "x".repeat(129)],
+  ["an ID with a space", "a b"],
+  ["an ID with a line break", "a\nb"],
+  ["an ID with a quote", 'a"b'],
+  ["an ID with markup", "<script>"],
+  ["an ID beyond ASCII", "größe"],
+  ["two IDs", ["a", "b"]],
+])("a request with %s gets a new request ID", (_, given) => {
   expect(choose(given)).toMatch(OURS);
 });
 

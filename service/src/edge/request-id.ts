@@ -5,7 +5,10 @@ import { uuidV7 } from "../primitives/uuid.ts";
 
 const FORM = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 
-/** Uses the caller's `X-Request-Id` if it is well-formed, so that both logs have the same ID; otherwise creates one. */
+/**
+ * Uses the caller's `X-Request-Id` if it is well-formed, so that the caller's log and Purser's log have the same ID. Otherwise
+ * creates an ID.
+ */
 export function chooseRequestId(request: IncomingMessage | { headers: IncomingMessage["headers"] }): string {
   const given = request.headers["x-request-id"];
   if (typeof given === "string" && FORM.test(given)) return given;

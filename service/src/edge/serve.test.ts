@@ -20,7 +20,7 @@ async function setup(settings: Record<string, string> = {}) {
   return { database, project, record, ...served };
 }
 
-/** Stops the process; returns its exit code and the time it took. */
+/** Stops the process. Returns its exit code and how long the stop took. */
 async function stop(child: ChildProcess): Promise<{ code: unknown; tookMs: number }> {
   const startedAtMs = performance.now();
   const exited = once(child, "exit");
@@ -31,7 +31,7 @@ async function stop(child: ChildProcess): Promise<{ code: unknown; tookMs: numbe
 
 test("at debug level the log has every request, but no key, header, query or body", async () => {
   const { database, project, url, child, output, record } = await setup({ LOG_LEVEL: "debug" });
-  // Includes an internal error: the database error has the whole row in its detail.
+  // Includes an internal error, because the detail of its database error has the whole row.
   await database.query("alter table cell.events add constraint no_bombs check (event <> 'planted-bomb')");
   const wrongKey = makeApiKey("test");
   const event = {
@@ -75,7 +75,7 @@ test("at debug level the log has every request, but no key, header, query or bod
   expect(output()).not.toMatch(/bearer/i);
 });
 
-test("after SIGTERM, queued requests and one still being sent get a response", {
+test("after SIGTERM, queued requests and a request that is still being sent get a response", {
   timeout: 60_000,
 }, async () => {
   const { database, project, url, metricsUrl, child, record } = await setup();
@@ -100,7 +100,7 @@ test("after SIGTERM, queued requests and one still being sent get a response", {
   const asleep = () =>
     database.count("pg_stat_activity", "datname = current_database() and wait_event = 'PgSleep'");
   await expect.poll(asleep).toBe(1);
-  // The lane is busy with the first request, so these wait in its queue.
+  // The lane is busy with the first request, so these requests wait in its queue.
   for (let i = 0; i < 49; i++) replies.push(record(body));
   const queued = async () =>
     /^purser_queue_requests (\d+)/m.exec(await (await fetch(`${metricsUrl}/metrics`)).text())?.[1];
@@ -127,7 +127,7 @@ test("after SIGTERM under load, every executed request gets a response, and the 
     for (let i = 0; ; i++) {
       const event = { customerId: `c${caller}`, event: "e", quantity: 1, idempotencyKey: `${caller}-${i}` };
       const reply = await record(event).catch(() => null);
-      // Not executed: the connection was refused or closed before the request was read.
+      // Not executed, because the connection was refused or closed before the request was read.
       if (reply === null) return;
       (reply.status === 200 ? answered : refused).push(reply.body);
     }
@@ -143,7 +143,7 @@ test("after SIGTERM under load, every executed request gets a response, and the 
   expect(await database.count("cell.events")).toBe(answered.length);
 });
 
-test("metrics show for every job how often and how long it ran, and when it last succeeded", {
+test("metrics show how often and how long each job ran, and when it last succeeded", {
   timeout: 60_000,
 }, async () => {
   const { metricsUrl } = await setup();

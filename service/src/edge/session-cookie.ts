@@ -1,7 +1,7 @@
 import "@fastify/cookie";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** With `__Host-` browsers require Secure, no Domain, and `Path=/`. */
+/** For the `__Host-` prefix, browsers require Secure, no Domain, and `Path=/`. */
 const NAME = "__Host-purser_session";
 export const SESSION_SECONDS = 14 * 24 * 3_600;
 

@@ -6,8 +6,8 @@ import { Problem } from "./problem.ts";
 const PATH_LENGTH_MAX = 200;
 
 /**
- * Rejects strings that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
- * rejected without visiting all of it.
+ * Rejects strings that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails validation is not
+ * searched.
  */
 export function refuseUnstorableText(app: FastifyInstance): void {
   app.addHook("preHandler", (request, _reply, done) => {
@@ -22,9 +22,7 @@ export function refuseUnstorableText(app: FastifyInstance): void {
 type Value = Readonly<Record<string, unknown>>;
 type Node = { readonly value: Value; readonly name: string; readonly parent: Node | null };
 
-/**
- * The path of the first string that cannot be stored, or null. Not recursive, because a body can be nested as deep as it is long.
- */
+/** Returns the path of the first string that cannot be stored, or null. Not recursive, because a body can have thousands of levels. */
 function findUnstorable(value: unknown): string | null {
   if (typeof value === "string") return isStorableText(value) ? null : "";
   if (!isObject(value)) return null;
@@ -41,7 +39,7 @@ function findUnstorable(value: unknown): string | null {
   return null;
 }
 
-/** The path is built on demand, and truncated for deep bodies. */
+/** Builds the path of a node. Truncates it if the body is deeply nested. */
 function pathOf(node: Node): string {
   const names: string[] = [];
   for (let next: Node | null = node; next?.parent != null; next = next.parent) names.push(next.name);

@@ -7,7 +7,7 @@ const refusalOf = (text: string): string | null => {
   return parsed.kind === "refused" ? parsed.why : null;
 };
 
-test("every value written by JSON.stringify is read back, with any whitespace", () => {
+test("every value written by JSON.stringify is parsed unchanged, with any whitespace", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom("", " ", "\t", "\n"), (value, space) => {
       const text = JSON.stringify(value, null, space);

@@ -4,7 +4,7 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BLANK = 0x20;
-/** Only the first names are searched for the duplicate, to bound the cost of a hostile body. */
+/** Only this many names are searched for the duplicate, to bound the cost of a hostile body. */
 const NAMES_MAX = 200;
 const NAME_LENGTH_MAX = 120;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -14,9 +14,9 @@ type StrictJson =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Parses JSON, and rejects duplicate names and names that could poison a prototype. `JSON.parse` silently keeps the last of
- * several duplicates, other parsers the first. Needs one pass over the text and one over the value, so that no body costs much more than
- * `JSON.parse`.
+ * Parses JSON, and rejects duplicate names and names that could poison a prototype. `JSON.parse` silently keeps the last of several
+ * duplicates, and some other parsers keep the first. Makes one pass over the text and one over the value, so no body costs much more
+ * than with `JSON.parse`.
  */
 export function parseStrictJson(text: string): StrictJson {
   let value: unknown;
@@ -29,7 +29,7 @@ export function parseStrictJson(text: string): StrictJson {
   }
   const members = countMembers(value);
   if (members === null) return refuse("The body contains a key such as `__proto__`, which is not accepted.");
-  // The text has as many names as the value has members, unless a name is duplicated.
+  // The two counts differ only if a name is duplicated.
   if (members === countNames(text)) return { kind: "value", value };
   const name = findDuplicateName(text);
   return refuse(
@@ -43,10 +43,7 @@ function refuse(why: string): StrictJson {
   return { kind: "refused", why };
 }
 
-/**
- * Counts the names in valid JSON: each is followed by a colon outside of strings. Searching for quotes skips everything else
- * quickly.
- */
+/** Counts the names in valid JSON. A name is a string followed by a colon. Searching for quotes skips everything else quickly. */
 function countNames(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
@@ -58,8 +55,8 @@ function countNames(text: string): number {
 }
 
 /**
- * Counts the members of all objects. Null if a member would poison a prototype. Not recursive, because a body can be nested as deep
- * as it is long.
+ * Counts the members of all objects. Null if a member could poison a prototype. Not recursive, because a body can have thousands of
+ * levels.
  */
 function countMembers(value: unknown): number | null {
   let members = 0;
@@ -85,7 +82,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** The first duplicate name within one object. Compares names with escapes resolved. */
+/** The first name that occurs twice in one object. Escapes are resolved before names are compared. */
 function findDuplicateName(text: string): string | null {
   const open: Set<string>[] = [];
   let string = "";

@@ -94,7 +94,7 @@ test("only forward-secret cipher suites are accepted, and replies have HSTS", as
   expect(stdout).toContain("strict-transport-security: max-age=31536000");
 });
 
-test("a renewed certificate is used without a restart, and a broken one is ignored", async () => {
+test("a renewed certificate is used without a restart, and a broken certificate is ignored", async () => {
   const [files, renewed] = [makeCertificate(), makeCertificate()];
   const { service, pass } = await withJobClock(() => setup(files));
   // A service reads the files every 5 s.

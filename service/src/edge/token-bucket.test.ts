@@ -14,7 +14,7 @@ async function setupWithRate(rate: number | null) {
   return { database, project, send };
 }
 
-test("without a workspace limit nothing is rejected, and there are no rate limit headers", async () => {
+test("without a workspace limit, no request is rejected and responses have no rate limit headers", async () => {
   const { project, send } = await setupWithRate(null);
   const replies = await Promise.all(Array.from({ length: 100 }, () => send(project.test.key.secret)));
   for (const reply of replies) {
@@ -23,7 +23,7 @@ test("without a workspace limit nothing is rejected, and there are no rate limit
   }
 });
 
-test("above the limit a request gets 429 with Retry-After, and is not executed", async () => {
+test("a request above the rate limit gets 429 with Retry-After, and is not executed", async () => {
   const { database, project, send } = await setupWithRate(5);
   const first = await send(project.test.key.secret);
   expect(first.status).toBe(200);
@@ -36,7 +36,7 @@ test("above the limit a request gets 429 with Retry-After, and is not executed",
   const accepted = replies.filter(({ status }) => status === 200);
   const refused = replies.filter(({ status }) => status === 429);
   expect(accepted.length + refused.length).toBe(40);
-  // Four tokens were left, and perhaps a part of another.
+  // Four tokens were left, and perhaps a fraction of a fifth.
   expect(accepted.length).toBeGreaterThanOrEqual(4);
   expect(accepted.length).toBeLessThanOrEqual(5 + refilled);
   for (const { headers, body } of refused) {
@@ -48,7 +48,7 @@ test("above the limit a request gets 429 with Retry-After, and is not executed",
   expect(await database.count("cell.events")).toBe(1 + accepted.length);
 });
 
-test("requests succeed again after the Retry-After delay, and a long wait saves up at most one second's worth", async () => {
+test("requests succeed again after the Retry-After delay, and a long wait saves at most one second's worth of tokens", async () => {
   const { project, send } = await setupWithRate(2);
   const burst = (): Promise<Reply[]> =>
     Promise.all(Array.from({ length: 20 }, () => send(project.test.key.secret)));
@@ -68,7 +68,7 @@ test("each key has its own bucket, so one key cannot use another's tokens", asyn
   expect((await send(project.live.key.secret)).status).toBe(200);
 });
 
-test("a rejected request costs no token, so a constant flood still gets the workspace's rate", async () => {
+test("a rejected request takes no token, so a key that sends too much still gets the workspace's rate", async () => {
   const { project, send } = await setupWithRate(20);
   const startedAtMs = performance.now();
   const elapsedSeconds = (): number => (performance.now() - startedAtMs) / 1_000;
@@ -77,7 +77,7 @@ test("a rejected request costs no token, so a constant flood still gets the work
     while (elapsedSeconds() < 1.5) if ((await send(project.test.key.secret)).status === 200) accepted += 1;
   };
   await Promise.all(Array.from({ length: 5 }, flood));
-  // A full bucket is 20, and 1.5 s refill 30 more; a bucket that goes into debt would stay near 20.
+  // A full bucket has 20 tokens, and 1.5 s refill 30 more. If rejections took tokens, about 20 requests would be accepted.
   expect(accepted).toBeGreaterThan(35);
   expect(accepted).toBeLessThanOrEqual(20 + 20 * elapsedSeconds());
 });

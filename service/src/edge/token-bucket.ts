@@ -11,7 +11,7 @@ export class TokenBuckets<K> {
     this.#buckets = new BoundedMap(keysMax);
   }
 
-  /** Takes a token and returns how many are left. Null if the bucket is empty. */
+  /** Takes a token and returns how many tokens are left. Null if the bucket is empty. */
   take(key: K, limits: Limits, nowMs: number): number | null {
     const bucket = this.#refill(key, limits, nowMs);
     if (bucket.tokens < 1) return null;
@@ -20,8 +20,8 @@ export class TokenBuckets<K> {
   }
 
   /**
-   * Takes all of these tokens, even if fewer are left: the bucket is then in deficit until it has refilled. Returns how many are
-   * left. Null if it is already in deficit, and then takes none.
+   * Takes `count` tokens, even if fewer are left. The bucket is then in deficit until it refills. Returns how many tokens are left.
+   * If the bucket is already in deficit, takes none and returns null.
    */
   takeAll(key: K, count: number, limits: Limits, nowMs: number): number | null {
     const bucket = this.#refill(key, limits, nowMs);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The trace ID from the caller's `traceparent` (W3C Trace Context). Null if there is none, or if it is malformed. */
+/** The trace ID from the caller's `traceparent` (W3C Trace Context). Null if the header is missing or malformed. */
 export function readTraceId(headers: IncomingHttpHeaders): string | null {
   return match(headers)?.[2] ?? null;
 }
@@ -22,6 +22,6 @@ export function readTraceParent(headers: IncomingHttpHeaders): TraceParent | nul
 function match({ traceparent }: IncomingHttpHeaders): RegExpExecArray | null {
   if (typeof traceparent !== "string") return null;
   const found = FORM.exec(traceparent);
-  // Only later versions may have more fields.
+  // Only versions after 00 may have more fields.
   return found?.[1] === "00" && found[5] !== undefined ? null : found;
 }

@@ -8,10 +8,10 @@ const SAMPLERS = [
 ] as const;
 
 export type TraceSettings = {
-  /** Receives spans by OTLP over HTTP. */
+  /** The URL that receives spans as OTLP over HTTP. */
   readonly url: string;
   readonly sampler: (typeof SAMPLERS)[number];
-  /** Share of the traces that a ratio sampler keeps, 0 to 1. */
+  /** Fraction of traces that a ratio sampler keeps, 0 to 1. */
   readonly ratio: number;
 };
 

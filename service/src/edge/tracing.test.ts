@@ -31,7 +31,7 @@ type Export = { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
 
 type Collector = { readonly url: string; readonly texts: string[]; readonly spans: () => Span[] };
 
-/** Receives OTLP as JSON. `status` null accepts the connection and never responds. */
+/** Receives OTLP as JSON. If `status` is null, accepts connections and never responds. */
 async function startCollector(status: number | null = 200): Promise<Collector> {
   const texts: string[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -58,7 +58,7 @@ function attributesOf({ attributes }: Span): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
 }
 
-test("a request becomes a child of its traceparent, with its time in the queue and in the database", async () => {
+test("a request's span is a child of its traceparent, with child spans for the queue and the database", async () => {
   const collector = await startCollector();
   const { service, record } = await setup({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   expect((await record(EVENT, { traceparent: FLAGGED.sampled })).status).toBe(200);
@@ -88,7 +88,7 @@ test("a request becomes a child of its traceparent, with its time in the queue a
   expect(collector.texts.join()).not.toContain("secret");
 });
 
-test("check and consume are traced, and errors have their code", async () => {
+test("check and consume requests are traced, and spans of failed requests have the error code", async () => {
   const collector = await startCollector();
   const { service, project } = await setupCredits({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   const { secret } = project.test.key;
@@ -151,7 +151,7 @@ const WATCH = `data:text/javascript,${encodeURIComponent(
    } });`,
 )}`;
 
-test("without an endpoint no part of the SDK is loaded; with one, a failing collector is logged once", async () => {
+test("the OpenTelemetry SDK is loaded only if an endpoint is set, and a failing collector is logged once", async () => {
   const database = await createDatabase();
   const { test: environment } = await createTestProject(database);
   const loadedBy = async (settings: Record<string, string>) => {
@@ -160,7 +160,7 @@ test("without an endpoint no part of the SDK is loaded; with one, a failing coll
       OTEL_EXPORTER_OTLP_TIMEOUT: "100",
       ...settings,
     });
-    // Three spans each, so that two batches of 512 are exported without waiting for the timer.
+    // Each request creates three spans, so that two batches of 512 are exported without waiting for the timer.
     for (let i = 0; i < 18; i++) {
       const send = () => post(`${url}/v1/events`, environment.key.secret, EVENT);
       const replies = await Promise.all(Array.from({ length: 20 }, send));

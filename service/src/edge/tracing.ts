@@ -28,17 +28,17 @@ import { VERSION } from "../primitives/version.ts";
 import { readTraceParent } from "./trace-id.ts";
 import type { TraceSettings } from "./trace-settings.ts";
 
-// This file is loaded only if an endpoint is set, so other files may import only types from it. `tidy.test.ts` checks this.
+// Other files import only types from this file, so that it is loaded only if an endpoint is set. `tidy.test.ts` checks this.
 
 /** Maximum number of finished spans that wait for the collector. Further spans are dropped. */
 const QUEUE_LENGTH_MAX = 2_048;
 const FLUSH_MAX_MS = 3_000;
-/** Health probes are not traced: on a quiet installation they would be most of the traces. */
+/** Health probes are not traced, because on a quiet installation they would make up most of the traces. */
 const UNTRACED = new Set(["/livez", "/readyz"]);
-/** The methods of the HTTP semantic conventions. */
+/** Methods in OpenTelemetry's HTTP semantic conventions. */
 const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]);
 
-/** Exports a span for each sampled request by OTLP. Uses no global state of OpenTelemetry. */
+/** Exports a span over OTLP for each sampled request. Uses no global OpenTelemetry state. */
 export class Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
@@ -66,7 +66,7 @@ export class Tracing {
     });
   }
 
-  /** Sends the remaining spans, for at most `FLUSH_MAX_MS`. */
+  /** Sends the remaining spans. Waits at most `FLUSH_MAX_MS`. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const bound = new Promise((resolve) => {
@@ -82,7 +82,7 @@ export class Tracing {
     if (route !== undefined && UNTRACED.has(route)) return null;
     const isKnown = METHODS.has(request.method);
     const method = isKnown ? request.method : "HTTP";
-    // Not the path, because it can contain a customer's ID.
+    // The route, not the path, because a path can contain a customer's ID.
     const attributes: Attributes = {
       "http.request.method": isKnown ? method : "_OTHER",
       "url.scheme": request.protocol,
@@ -141,7 +141,7 @@ export class RequestSpan {
   }
 }
 
-/** Milliseconds since 1970, anchored once, so that all times of a request agree to within a millisecond. */
+/** Returns milliseconds since 1970. Reads the system clock once per request, so that a clock adjustment cannot shift its spans. */
 function openClock(): () => number {
   const anchorMs = Date.now() - performance.now();
   return () => anchorMs + performance.now();
@@ -155,7 +155,7 @@ function parentOf({ headers }: FastifyRequest): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** Attributes of the response, from an allow-list: no customer, metadata, header or address. */
+/** Attributes of the response. Never contains customer IDs, metadata, headers or addresses. */
 function describeReply({ apiKey, scope }: FastifyRequest, reply: FastifyReply): Attributes {
   const { statusCode: status, problemCode, denialReason } = reply;
   return {
@@ -191,7 +191,7 @@ function createSampler({ sampler, ratio }: TraceSettings): Sampler {
   }
 }
 
-/** Logs the first failed export of an outage, and its end. */
+/** Logs the first failed export of an outage, and the first success after it. */
 function reportOutages(exporter: OTLPTraceExporter, log: Logger): SpanExporter {
   let isFailing = false;
   return {
@@ -199,8 +199,8 @@ function reportOutages(exporter: OTLPTraceExporter, log: Logger): SpanExporter {
       exporter.export(spans, (result) => {
         const { error = null } = result;
         if (error !== null && !isFailing)
-          log.warn({ reason: error.message }, "spans cannot be exported: requests continue without them");
-        if (error === null && isFailing) log.info("spans are exported again");
+          log.warn({ reason: error.message }, "spans cannot be exported, but requests are still served");
+        if (error === null && isFailing) log.info("span export has resumed");
         isFailing = error !== null;
         onResult(result);
       }),

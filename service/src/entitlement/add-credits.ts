@@ -17,7 +17,7 @@ export type CreditsOutcome =
   | { kind: "added"; grant: NewGrant; change: Change }
   | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
 
-/** Adds credits as a new grant, or to an open grant with the same pool, kind and expiry. A repeated call adds them again. */
+/** Adds credits as a new grant, or to an open grant with the same pool, kind and expiry. Repeating the call adds the credits again. */
 export function addCredits(
   catalog: Catalog,
   wallet: Wallet,
@@ -25,7 +25,7 @@ export function addCredits(
   clock: Instant,
 ): CreditsOutcome {
   const { pool, kind, credits, expiresAt } = request;
-  assert(Number.isSafeInteger(credits) && credits >= 1, "credits are whole, and at least one");
+  assert(Number.isSafeInteger(credits) && credits >= 1, "credits are a whole number of at least 1");
   const now = decisionTime(catalog, wallet, clock);
   if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
   const draft = new Draft(wallet);
@@ -43,7 +43,7 @@ export function addCredits(
   return { kind: "added", grant, change };
 }
 
-/** Grants with credits, whether they remain or are held. */
+/** The number of grants with remaining or held credits. */
 function countOpen({ grants, held }: Wallet): number {
   const open = grants.filter(({ remaining }) => remaining > 0).map(({ number }) => number);
   return new Set([...open, ...held.map(({ grant }) => grant)]).size;

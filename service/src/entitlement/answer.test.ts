@@ -100,7 +100,7 @@ test("format 4 is always rendered as exactly these bytes", () => {
   );
 });
 
-test("a reversal has these bytes forever", () => {
+test("format 6 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_REVERSAL).toBe(6);
   const details =
     '{"creditsReturned":10,"overageCredits":0,"items":[{"feature":"image","quantity":1,"creditsReturned":10,"overageCredits":0,"pool":"credits","balance":90}]}';

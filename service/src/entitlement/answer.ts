@@ -24,14 +24,14 @@ import {
 /** Fields of the request that the response repeats. */
 export type Asked = Pick<Consumption, "customerId" | "items" | "hasItems">;
 
-/** A newer release stored this response, and only a newer release can render it. */
+/** Thrown for a stored response in a format that only newer releases can render. */
 export class UnknownAnswerFormat extends Error {
   override readonly name = "UnknownAnswerFormat";
 }
 
 export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string {
   const { format, subjectId, verdict } = answer;
-  assert(subjectId.length === 16, "an answer names its subject");
+  assert(subjectId.length === 16, "a stored response has a subject ID");
   switch (format) {
     case ANSWER_FORMAT_EVENT:
       return `{"accepted":true,"eventId":"${publicId("evt", subjectId)}"}`;
@@ -82,7 +82,7 @@ export function renderCheck(decision: Decided, asked: Asked): string {
   return `{${rendered}}`;
 }
 
-/** Like the response to a consume request, with the hold instead of the charge. */
+/** Renders the response to a hold request: a consume response with the hold instead of the charge. */
 function renderHold(
   { verdict, expiresAt }: ReturnType<typeof unpackHold>,
   asked: Asked,
@@ -118,7 +118,7 @@ function renderSingle({ reason, affordableQuantity, single }: Single, { customer
   );
 }
 
-/** `taken` is the field with the credits that were charged or held. A check has none. */
+/** `taken` is the response field for the charged or held credits. Null for a check. */
 function renderItems(verdict: Verdict, asked: Asked, taken: "creditsCharged" | "creditsHeld" | null): string {
   const { reason, deniedItem, affordableQuantity } = verdict;
   const items = verdict.items.map((each, index) => {
@@ -142,7 +142,7 @@ function renderReason(reason: Reason | null): string {
   return `"allowed":${reason === null},"reason":${reason === null ? "null" : `"${reason}"`}`;
 }
 
-/** The credits that were charged or held, without overage. */
+/** Renders the credits that were charged or held, without overage. */
 function renderTaken(
   field: "creditsCharged" | "creditsHeld",
   reason: Reason | null,
@@ -151,7 +151,7 @@ function renderTaken(
   return `"${field}":${reason === null ? creditsRequired - overageCredits : 0}`;
 }
 
-/** Overage is shown only for plans that allow it. */
+/** Renders an item's balance, limit and overage. Omits the overage if the plan allows none. */
 function renderPosition({ position, overageCredits }: StoredItem): string {
   return (
     `"balance":${position?.balance ?? null},"resetsAt":${renderTime(position?.resetsAt)},` +

@@ -8,7 +8,7 @@ const catalog = makeCatalog({
   scale: [{ allowances: [monthly(1000)] }],
 });
 
-test("assigning the active plan again changes nothing; another anchor and an earlier end are rejected", () => {
+test("assigning the active plan again changes nothing; a different anchor or an earlier end is rejected", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-06-01") });
   const { wallet } = customer;
@@ -19,7 +19,7 @@ test("assigning the active plan again changes nothing; another anchor and an ear
   expect(customer.wallet).toBe(wallet);
 });
 
-test("adding an end to a plan without one requires `shorten`, and the plan then ends at that moment", () => {
+test("adding an end date to a plan that has none requires `shorten`, and the plan ends on that date", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   const endsAt = at("2026-02-01");
@@ -30,7 +30,7 @@ test("adding an end to a plan without one requires `shorten`, and the plan then 
   expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "shortened"]);
 });
 
-test("billing events give the same plan in any order, even when repeated", () => {
+test("billing events result in the same plan in any order, even when repeated", () => {
   const events = [
     { asOf: at("2026-01-01"), plan: "pro", endsAt: at("2026-03-01") },
     { asOf: at("2026-01-02"), plan: "scale", endsAt: at("2026-05-01") },
@@ -54,7 +54,7 @@ test("billing events give the same plan in any order, even when repeated", () =>
   );
 });
 
-test("among billing events with the same time, a cancellation wins, in any order, even when repeated", () => {
+test("if billing events have the same time, the cancellation wins, in any order and even when repeated", () => {
   const asOf = at("2026-01-01");
   const renewal = { plan: "pro", endsAt: at("2026-03-01") };
   const cuts = [
@@ -81,7 +81,7 @@ test("after a cancellation, an event with the same time cannot start or extend a
   const customer = new Timeline(catalog);
   const asOf = at("2026-01-02");
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });
-  // Not canceled yet: events with the same time are applied.
+  // The plan is not canceled yet, so events with the same time are applied.
   expect(customer.assign("2026-01-02", "pro", { endsAt: null, asOf })).toBe("changed");
   const shortened = { endsAt: at("2026-03-01"), shorten: true, asOf };
   expect(customer.assign("2026-01-02", "pro", shortened)).toBe("changed");
@@ -98,7 +98,7 @@ test("after a cancellation, an event with the same time cannot start or extend a
   expect(customer.end("2026-01-03", asOf)).toBe("ended");
   expect(customer.end("2026-01-03", asOf)).toBe("no_assignment");
   expect(customer.assign("2026-01-03", "pro", { asOf })).toBe("unchanged");
-  // Delivered after its end has passed: not an error, because the sender would retry it forever.
+  // The event arrives after its end date. An error would make the sender retry it forever.
   expect(customer.assign("2026-04-01", "pro", { endsAt: at("2026-03-01"), asOf })).toBe("unchanged");
   expect(customer.assign("2026-04-01", "pro", { asOf: at("2026-01-02T00:00:01") })).toBe("changed");
   customer.end("2026-04-02", at("2026-04-02"));
@@ -143,7 +143,7 @@ test("an archived plan renews for its customers and cannot be assigned, even to 
   expect(customer.wallet).toBe(wallet);
 });
 
-test("changing the plan ends the old allowance and grants the new one; purchased credits are kept", () => {
+test("changing the plan ends the old allowance and grants the new allowance; purchased credits are kept", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 7);

@@ -20,22 +20,22 @@ import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
 /**
- * `period_end` is the end of the current period of the active plan's longest allowance, or the end of that plan if that is sooner. Billing
- * events send a time instead.
+ * `period_end` is the end of the current period of the active plan's longest allowance, or the end of the plan if the plan ends sooner.
+ * Billing events send a time instead.
  */
 export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** Periods are counted from this time. Null counts them from the start of the plan. */
+  /** Periods are counted from this time. If null, `anchorOf` chooses it. */
   readonly anchor: Instant | null;
-  /** Null starts the plan now. If the time is in the future, the plan becomes the pending change. */
+  /** If null, the plan starts now. If in the future, the plan becomes the pending change. */
   readonly startsAt?: PlanTime | null;
   /** Null for no end. Undefined keeps the current end. */
   readonly endsAt: PlanTime | null | undefined;
-  /** Allows an end earlier than the current one. */
+  /** Allows an end before the plan's current end. */
   readonly shorten?: boolean;
-  /** Time of the billing event behind this call. Null if not given. */
+  /** Time of the billing event that caused this call. Null if not given. */
   readonly asOf?: Instant | null;
 };
 
@@ -51,9 +51,11 @@ export type AssignmentOutcome =
   | { kind: "anchor_fixed"; anchor: Instant };
 
 /**
- * Assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
- * the plan, an earlier one needs `shorten`, and the anchor of the current period cannot change. A call that changes the current plan
- * drops the pending change. A billing event that is older than the latest one changes nothing (event-mark.ts).
+ * Assigns a plan now or later. Repeating a call is safe. Every field is applied or rejected, never ignored:
+ * - A later end extends the plan. An earlier end requires `shorten`.
+ * - The anchor of the current period cannot change.
+ * - A call that changes the current plan drops the pending change.
+ * - A billing event that is older than the latest applied event changes nothing (event-mark.ts).
  */
 export function assignPlan(
   catalog: Catalog,
@@ -67,7 +69,7 @@ export function assignPlan(
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   const start = resolveStart(catalog, draft.wallet, request, now);
-  // Checked first: a late or repeated event may name an end that has passed, or a period that is over.
+  // Checked first: a late or repeated event may refer to an end or a period that has passed.
   if (isOld(draft.wallet, request, start)) return { kind: "unchanged", change: draft.finish(now) };
   if (start === null) return { kind: "no_running_period" };
   const { startsAt, endsAt, isScheduled } = start;
@@ -79,18 +81,18 @@ export function assignPlan(
     : assignNow(catalog, draft, request, start);
 }
 
-/** A call with its times resolved. */
+/** The start of a plan, with all times in the call resolved. */
 type Start = {
   readonly startsAt: Instant;
   readonly endsAt: Instant | null;
-  /** The anchor in the call, or the one that `anchorOf` chooses. */
+  /** The anchor from the call. If the call has none, the result of `anchorOf`. */
   readonly anchor: Instant;
-  /** Whether the plan starts after the time of the call. A late event may name a start that has passed by now. */
+  /** Whether the plan starts after the time of the call. For a late event, that start may already have passed. */
   readonly isScheduled: boolean;
   readonly event: PlanEvent;
 };
 
-/** Null if the call uses `period_end` and there is no current period, or if `endsAt` is `period_end` and the plan is not active. */
+/** Returns null if the call uses `period_end` but there is no current period, or if `endsAt` is `period_end` but the plan is not active. */
 function resolveStart(
   catalog: Catalog,
   wallet: Wallet,
@@ -105,7 +107,7 @@ function resolveStart(
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
   if (startsAt === null || (request.endsAt === "period_end" && (active === null || periodEnd === null)))
     return null;
-  // Without `asOf`, a later start is not scheduled if the customer will still have the plan then: the call edits that plan.
+  // If the customer will still have the plan at the requested start, a call without `asOf` edits that plan and schedules nothing.
   const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
   const end = request.endsAt === "period_end" ? periodEnd : request.endsAt;
   // A scheduled plan never inherits the end of the active plan.
@@ -121,9 +123,9 @@ function resolveStart(
 }
 
 /**
- * The anchor for a call without one: the requested start, or the time of arrival. It is not `asOf`, because a late renewal would then
- * start its period twice. A change at `period_end` keeps the current anchor if the periods align, so that an anchor on the 31st does
- * not move to the 28th.
+ * Chooses the anchor for a call that has none: the requested start, or the time of arrival. With `asOf` as the anchor, a late renewal would
+ * start its period twice. A change at `period_end` keeps the current anchor if the periods align, so that an anchor on the 31st does not
+ * move to the 28th.
  */
 function anchorOf(
   catalog: Catalog,
@@ -216,7 +218,7 @@ function refuseStart(
   }: { readonly at: Instant; readonly endsAt: Instant | null; readonly isLater: boolean },
 ): AssignmentOutcome | null {
   const active = findActive(wallet, plan);
-  // A plan whose end has passed does not start, so it may be archived and have any anchor.
+  // A plan that has already ended does not start, so it may be archived and have any anchor.
   const isOver = !isAhead(endsAt, at);
   if (!isOver && (active === null || isLater) && getPlan(catalog, plan).archivedAt !== null)
     return { kind: "plan_archived" };

@@ -68,7 +68,7 @@ export function leavePlan(draft: Draft): void {
   draft.noteAssignment("ended", assignment);
 }
 
-/** Leaves the plan that was assigned. The default plan is not left: it would only start again. */
+/** Leaves an assigned plan. The default plan is kept, because it would start again immediately. */
 export function leaveAssigned(draft: Draft): void {
   if (hasAssignedPlan(draft.wallet)) leavePlan(draft);
 }
@@ -118,7 +118,10 @@ function isAlive(left: PausedPlan, at: Instant): boolean {
   );
 }
 
-/** An unused limit is kept too, because an expired hold can be settled late and then counts toward the limit it was opened under. */
+/**
+ * Whether to keep a plan that the customer leaves. Unused limits are kept too, because a hold that is settled late counts toward its
+ * original limit.
+ */
 function isKept(left: PausedPlan, at: Instant): boolean {
   return hasCredits(left, at) || left.assignment.counters.some(({ end }) => isAhead(end, at));
 }
@@ -130,12 +133,12 @@ function hasCredits({ assignment, grants }: PausedPlan, at: Instant): boolean {
   );
 }
 
-/** Ends are exclusive: something that ends at `at` is over at `at`. Null means no end. */
+/** Whether `end` is after `at`. Ends are exclusive. Null means no end. */
 export function isAhead(end: Instant | null, at: Instant): boolean {
   return end === null || end > at;
 }
 
-/** The newest version published by `at`, which may be in the past. */
+/** The newest version that was published by `at`. `at` may be in the past. */
 export function versionAt(plan: Plan, at: Instant): PlanVersion {
   return plan.versions.findLast(({ publishedAt }) => publishedAt <= at) ?? latestVersion(plan);
 }

@@ -5,7 +5,7 @@ import { buyingPower, findCurrentVersion, unitsFor } from "./buying-power.ts";
 import { chargeFor } from "./catalog.ts";
 import { newWallet } from "./wallet.ts";
 
-test("the units cost at most the credits, and one more unit costs more", () => {
+test("credits pay for the computed units, but not for one more unit", () => {
   const cost = fc.record({
     credits: fc.integer({ min: 1, max: 1_000_000 }),
     per: fc.integer({ min: 1, max: 1_000_000 }),
@@ -20,11 +20,11 @@ test("the units cost at most the credits, and one more unit costs more", () => {
   );
 });
 
-test("the largest balance at the smallest cost gives a safe integer", () => {
+test("the largest balance at the smallest cost buys a quantity that is a safe integer", () => {
   expect(unitsFor({ credits: 1, per: 1_000_000 }, Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test("credits buy features of their pool that have a cost", () => {
+test("buying power lists the features in the credits' pool that have a cost", () => {
   const catalog = makeCatalog({ pro: [{ features: { image: null, text: null, export: null, disk: null } }] });
   const plan = catalog.plans.get(planId(catalog, "pro"));
   const version = plan?.versions[0] ?? null;
@@ -36,7 +36,7 @@ test("credits buy features of their pool that have a cost", () => {
   expect(buyingPower(null, null, { pool: CREDITS, credits: 25 })).toEqual([]);
 });
 
-test("a new customer uses the default plan; a customer whose plan ended does not", () => {
+test("a new customer uses the default plan; a customer whose plan has ended does not", () => {
   const wallet = newWallet(at("2026-01-01"));
   const catalog = makeCatalog({ free: [{}] }, { defaultPlan: "free" });
   expect(findCurrentVersion(catalog, wallet)).not.toBeNull();

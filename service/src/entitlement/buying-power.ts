@@ -7,7 +7,7 @@ import type { Overrides, Wallet } from "./wallet.ts";
 /** How many units of each feature an amount of credits pays for. */
 type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
 
-/** Covers the features in the pool that have a cost. Ignores limits. */
+/** Lists the features in the pool that have a cost. Ignores limits. */
 export function buyingPower(
   version: PlanVersion | null,
   overrides: Overrides | null,
@@ -29,13 +29,16 @@ export function findCurrentVersion(
   return plan === null || assignmentCount > 0 ? null : latestVersion(getPlan(catalog, plan));
 }
 
-/** The largest quantity that costs at most `credits`. The product may exceed 53 bits. */
+/** The largest quantity that costs at most `credits`. Uses BigInt, because the product may exceed 53 bits. */
 export function unitsFor(cost: Cost, credits: number): number {
   const units = (BigInt(credits) * BigInt(cost.per)) / BigInt(cost.credits);
   return Math.min(Number(units), Number.MAX_SAFE_INTEGER);
 }
 
-/** The quantity that a balance, overage and a limit allow. Infinite without a limit if the feature is free or overage is unlimited. */
+/**
+ * The quantity that a balance, overage and a limit allow. Infinity if there is no limit and either the feature is free or overage is
+ * unlimited.
+ */
 export function unitsWithin(
   cost: Cost,
   {

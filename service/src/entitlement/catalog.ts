@@ -2,7 +2,7 @@ import { assert } from "../primitives/assert.ts";
 import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { PeriodKind } from "./period.ts";
 
-/** Everything an environment sells, at one revision. Immutable: an edit produces a new catalog. */
+/** An environment's pools, features and plans, at one revision. Immutable: an edit produces a new catalog. */
 export type Catalog = {
   readonly version: number;
   readonly changedAt: Instant;
@@ -37,7 +37,7 @@ export type Plan = {
   readonly name: string;
   /** When the plan was archived, or null. An archived plan cannot be assigned, but customers on it keep it. */
   readonly archivedAt: Instant | null;
-  /** Sorted by number, never empty. New assignments get the last one. */
+  /** Sorted by number, never empty. New assignments use the last version. */
   readonly versions: readonly PlanVersion[];
 };
 
@@ -49,7 +49,7 @@ export type PlanVersion = {
   readonly id: PlanVersionId;
   readonly plan: PlanId;
   readonly number: number;
-  /** Never reused. Numbers and IDs can be reused after a failover that lost a publication. */
+  /** Never reused. A version's number and ID can be reused after a failover that lost its publication. */
   readonly identity: string;
   readonly publishedAt: Instant;
   readonly reach: VersionReach;
@@ -58,8 +58,8 @@ export type PlanVersion = {
 };
 
 /**
- * The features of a version. They may not be in memory yet: a read then throws an exception that names what to load,
- * so an unloaded feature never looks like a missing one.
+ * The features of a version. They may not be in memory yet: a read then throws an exception that names what to load, so an unloaded
+ * feature never looks like a missing feature.
  */
 export type PinnedFeatures = {
   get(feature: FeatureId): PlanFeature | undefined;
@@ -67,7 +67,10 @@ export type PinnedFeatures = {
   values(): Iterable<PlanFeature>;
 };
 
-/** At most one per pool. An allowance expires at the end of its period plus `rollover` further periods. */
+/**
+ * The credits that a plan grants in each period, at most one allowance per pool. Its credits expire `rollover` periods after their period
+ * ends.
+ */
 export type Allowance = {
   readonly pool: PoolId;
   readonly credits: number;

@@ -34,7 +34,7 @@ test("missed periods grant nothing, because their allowance would have expired",
   ]);
 });
 
-test("credits roll over with or without requests in between", () => {
+test("credits roll over even if the customer makes no requests", () => {
   const lives = [["2026-04-10"], ["2026-02-10", "2026-03-10", "2026-04-10"]].map((looks) => {
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [monthly(100, 1)] }] }));
     customer.assign("2026-01-01", "pro");
@@ -92,7 +92,7 @@ test("each pool has its own period", () => {
   });
 });
 
-test("a version with reach `now` leaves the customer with the new allowance minus what was used", () => {
+test("a plan version with reach `now` leaves the new allowance minus the used credits", () => {
   const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
   const larger = { reach: "now" as const, publishedAt: at("2026-01-20"), allowances: [monthly(200)] };
   const customer = new Timeline(makeCatalog({ pro: [{}, smaller, larger] }));
@@ -109,7 +109,7 @@ test("a version with reach `now` leaves the customer with the new allowance minu
   });
 });
 
-test("a version for the next period takes effect in that period, with its own costs", () => {
+test("a plan version with reach `next_period` takes effect in the next period, with its own costs", () => {
   const next = {
     reach: "next_period" as const,
     publishedAt: at("2026-01-10"),
@@ -123,7 +123,7 @@ test("a version for the next period takes effect in that period, with its own co
   expect(customer.check("2026-02-01", "image").creditsRequired).toBe(20);
 });
 
-test("after years without requests, only a few entries are written, not one per missed day, with and without rollover", () => {
+test("after years without requests, only a few entries are written, with and without rollover", () => {
   for (const rollover of [0, 1, 12]) {
     const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover, overage: 0 };
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [allowance] }] }));

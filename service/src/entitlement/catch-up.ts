@@ -33,9 +33,9 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and ends of holds, plans and overrides only, and stops before the first other change. The draft remains at the time
- * of the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
- * that expire when a pending plan starts are expired first: the start cannot keep them.
+ * Applies only due expiries and the ends of holds, plans and overrides. Stops before the first other change, and leaves the draft at the
+ * time of the last applied change, even if more is due then. The next request continues from there with the same result. Credits that
+ * expire when a pending plan starts are expired first, because the start cannot keep them.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -52,7 +52,7 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
   }
 }
 
-/** Changes that add nothing to what the customer had. */
+/** Changes that grant the customer nothing new. */
 const TAKING: ReadonlySet<Due["kind"]> = new Set([
   "hold_ends",
   "grants_expire",
@@ -107,8 +107,8 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
 }
 
 /**
- * The next due change. Order of changes due at the same time: end of a hold, end of overrides, plan end, pending plan, default plan, expiries,
- * plan version, new period.
+ * The next due change. If several are due at the same time, the order is: end of a hold, end of overrides, plan end, pending plan,
+ * default plan, expiries, plan version, new period.
  */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
@@ -120,8 +120,8 @@ function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const version = versionChange(catalog, wallet, from);
   const first = earliest([hold, own, end, start, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
-  // Periods run back to back until the plan or the overrides change. Skip those whose allowance expires before the change, or
-  // before now if no change is due.
+  // Periods run back to back until the plan or the overrides change. Skip periods whose allowance expires before that change, or before
+  // now if no change is due.
   const planChange = earliest([own, end, start, change, version], now);
   const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;
@@ -155,7 +155,7 @@ function nextPlanStart({ next }: Wallet, from: Instant): Due | null {
   return next === null ? null : { kind: "next_plan_starts", at: laterOf(next.startsAt, from), next };
 }
 
-/** A customer whose plan ended gets the default plan immediately; a new customer only on their first consume request. */
+/** A customer whose plan ended gets the default plan immediately. A new customer gets it on their first consume request. */
 function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
   const { assignment } = wallet;
   if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;
@@ -176,8 +176,8 @@ function versionChange(catalog: Catalog, { assignment }: Wallet, from: Instant):
 }
 
 /**
- * The next allowance to grant up to `until`. Skips periods whose allowance would have expired by then. With rollover, the
- * last few missed periods are granted now, dated as if they had been granted on time.
+ * The next allowance to grant up to `until`. Skips periods whose allowance would have expired by then. With rollover, allowances of missed
+ * periods that have not expired are granted now, dated as if granted on time.
  */
 function periodStart(
   catalog: Catalog,
@@ -188,7 +188,7 @@ function periodStart(
   for (const allowance of getVersion(catalog, assignment.version).allowances) {
     const granted = assignment.allowances.find(({ pool }) => pool === allowance.pool);
     if (granted !== undefined && isAhead(granted.end, until)) continue;
-    // Earlier periods either were granted on time or were not due, because the plan was paused or had no such allowance then.
+    // Allowances of earlier periods were granted on time, or were not due: the plan was paused or had no allowance in the pool.
     const since = laterOf(granted?.end ?? from, from);
     const period = firstUsable(allowance, assignment.anchor, { since, until });
     const at = laterOf(period.start, since);

@@ -14,27 +14,27 @@ import { overageLeftIn } from "./overage.ts";
 import { join, sumOf } from "./part-lists.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
-/** A hold lasts at most this long, with all extensions. */
+/** Maximum duration of a hold, including all extensions. */
 export const HOLD_MS_MAX = 7 * 86_400_000;
-/** A hold that released its credits when it expired can still be settled for this long. */
+/** How long after its expiry a hold that released its credits can still be settled. */
 export const LATE_MS_MAX = 35 * 86_400_000;
 
 type Settlement = {
   readonly hold: Hold;
-  /** The quantities actually used, in the order of the hold's items. Null for all that was held. */
+  /** The quantities actually used, in the order of the hold's items. Null settles the full held quantities. */
   readonly quantities: readonly number[] | null;
   readonly atMostHeld: boolean;
 };
 
 export type SettleOutcome =
   | { kind: "settled"; items: readonly SettledItem[]; isLate: boolean; change: Change }
-  /** Its credits were charged in full when it expired. */
+  /** The hold was charged in full when it expired. */
   | { kind: "charged_on_expiry"; change: Change | null }
   | { kind: "settled_too_late" };
 
 /**
- * Charges what was actually used and releases the rest. Never denied, because the work is done: any amount that neither credits
- * nor overage cover is uncovered. The caller makes sure that no request has settled or released the hold.
+ * Charges what was actually used and releases the rest. Settling is never denied, because the work is already done. Any amount beyond
+ * credits and overage is recorded as uncovered. The caller ensures that no request has settled or released the hold.
  */
 export function settleHold(
   catalog: Catalog,
@@ -50,7 +50,7 @@ export function settleHold(
   if (isLate && hold.expiresAt + LATE_MS_MAX < now) return { kind: "settled_too_late" };
   const items = closeHold(catalog, draft, hold, {
     quantities: quantities ?? hold.items.map(({ quantity }) => quantity),
-    // A blocked customer pays only with what was held before.
+    // A blocked customer pays only from the hold.
     atMostHeld: atMostHeld || draft.wallet.isBlocked,
     isLate,
   });
@@ -63,7 +63,7 @@ export type ReleaseOutcome =
   /** The hold has expired, and its credits were released or charged. */
   | { kind: "hold_expired"; change: Change | null };
 
-/** Releases everything. */
+/** Releases all credits of a hold. */
 export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock: Instant): ReleaseOutcome {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -74,7 +74,7 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
   return { kind: "released", items, change: finishChanged(draft, now) };
 }
 
-/** Releases all holds of a wallet that was read with all of them. */
+/** Releases all holds. The wallet must have been read with all of its holds. */
 export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -88,9 +88,9 @@ export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant
 
 type Extension = {
   readonly hold: Hold;
-  /** The new total. Null to leave it unchanged. */
+  /** The new total quantity. Null leaves the quantity unchanged. */
   readonly quantity: number | null;
-  /** Null to leave it unchanged. */
+  /** Null leaves the expiry unchanged. */
   readonly expiresAt: Instant | { readonly inMs: number } | null;
 };
 
@@ -134,7 +134,7 @@ export function extendHold(
 
 type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
 
-/** The terms of the hold decide, not those of the customer's current plan. */
+/** Why the extension is denied under the terms of the hold, not of the current plan. Null if it is allowed. */
 function findDenial(
   catalog: Catalog,
   draft: Draft,
@@ -161,7 +161,7 @@ function roomIn({ wallet, at }: Draft, hold: Hold, item: HeldItem, limit: number
   return counter === undefined ? item.quantity : Math.max(0, limit - (counter.used - item.quantity));
 }
 
-/** The counter of the limit that was in force when the hold was opened. Undefined if its period is over. */
+/** The counter of the limit that was in force when the hold was opened. Undefined if its period has ended. */
 function findCounter(
   { assignment, paused, ownCounters }: Wallet,
   hold: Hold,

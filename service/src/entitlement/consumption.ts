@@ -18,7 +18,7 @@ export type ConsumptionItem = { readonly feature: FeatureKey; readonly quantity:
 
 export const QUANTITY_DEFAULT = 1;
 
-/** The items as one text: equal only if features, quantities and order are equal. */
+/** Renders the items as text. Two texts are equal only if features, quantities and order are equal. */
 export function canonicalItems(items: readonly ConsumptionItem[]): string {
   return JSON.stringify(items.map(({ feature, quantity }) => [feature, quantity]));
 }

@@ -43,7 +43,7 @@ test("a reversal returns credits to the grants they came from, last spent first"
   expect(customer.balance).toBe(150);
 });
 
-test("after any partial reversals, the remaining charge is the cost of the remaining quantity", () => {
+test("after every partial reversal, the remaining charge is the cost of the remaining quantity", () => {
   const customer = customerOn("pro");
   const { entry } = customer.consume("2026-01-02", "text", 2_500); // ceil(7.5) = 8
   expect(customer.balance).toBe(92);
@@ -201,7 +201,7 @@ test("credits returned to a paused plan are available when it resumes", () => {
   expect(customer.balance).toBe(100);
 });
 
-test("credits returned to a spent purchase reopen it with its original expiry", () => {
+test("returning credits to a spent purchase reopens the purchase with its original expiry", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") });
   const { entry } = customer.consume("2026-01-02", "image");
@@ -210,12 +210,12 @@ test("credits returned to a spent purchase reopen it with its original expiry", 
   expect(customer.wallet.grants).toMatchObject([{ number: 1, remaining: 10, expiresAt: at("2026-06-01") }]);
 });
 
-test("grants with the same kind and expiry share a slot; revoking one removes only its own remaining credits", () => {
+test("grants with the same kind and expiry share a slot; revoking a grant removes only its own remaining credits", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 30);
   customer.topUp("2026-01-02", 20);
   expect(customer.wallet.grants).toHaveLength(1);
-  customer.consume("2026-01-03", "image", 4); // all of the first, and 10 of the second
+  customer.consume("2026-01-03", "image", 4); // all of the first grant, and 10 of the second
   expect(customer.revoke("2026-01-04", 1)).toBe(0);
   expect(customer.revoke("2026-01-04", 2)).toBe(10);
   expect(customer.balance).toBe(0);

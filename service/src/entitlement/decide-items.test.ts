@@ -61,7 +61,7 @@ test("the charge of a request with a single item has no position", () => {
   expect(entry?.usage?.place).toBeNull();
 });
 
-test("each item shows the balance and limit before the request and after all of its items", () => {
+test("for each item, the decision has the balance and limit before and after the whole request", () => {
   const { items } = onPro().consumeItems("2026-02-01", { image: 2, disk: 30, export: 4, text: 1_000 });
   expect(items.map(({ before, after }) => [before?.balance, after?.balance])).toEqual([
     [100, 77],
@@ -107,7 +107,7 @@ test("a denied request with items writes only due changes", () => {
   expect(customer.balance).toBe(100);
 });
 
-test("earlier items reduce the credits left for later items of the same pool, and of no other pool", () => {
+test("earlier items reduce only the credits left for later items in the same pool", () => {
   const customer = onPro();
   expect(customer.checkItems("2026-02-01", { image: 10, disk: 50 }).allowed).toBe(true);
   expect(customer.checkItems("2026-02-01", { image: 9, text: 3_333 }).allowed).toBe(true); // 90 + 10
@@ -122,7 +122,7 @@ test("earlier items reduce the credits left for later items of the same pool, an
   });
 });
 
-test("the affordable quantity is what earlier items leave for the denied item", () => {
+test("the affordable quantity of the denied item excludes credits that earlier items need", () => {
   const customer = onPro();
   expect(customer.check("2026-02-01", "text", 1_000_000).affordableQuantity).toBe(33_333); // 100 credits
   expect(customer.checkItems("2026-02-01", { image: 9, text: 1_000_000 }).affordableQuantity).toBe(3_333);
@@ -131,7 +131,7 @@ test("the affordable quantity is what earlier items leave for the denied item", 
   expect(customer.checkItems("2026-02-01", { image: 9, text: 3_333 }).affordableQuantity).toBeNull();
 });
 
-test("the affordable quantity respects the balance and the limit, whichever allows less", () => {
+test("the affordable quantity is what the balance or the limit allows, whichever is less", () => {
   const cost = { credits: 10, per: 1 };
   const limited = { image: null, export: { quantity: 5, period: "day" } } as const;
   const customer = new Timeline(makeCatalog({ pro: [{ features: limited, cost }] }));
@@ -176,7 +176,7 @@ test("the affordable quantity is 0 for all other denial reasons", () => {
   });
 });
 
-test("the first item that cannot be allowed is the denied one, whatever the reasons against later items", () => {
+test("the first item that cannot be allowed is reported, even if later items would be denied for other reasons", () => {
   const customer = onPro();
   expect(customer.checkItems("2026-02-01", { export: 6, image: 11 })).toMatchObject({
     reason: "limit_reached",

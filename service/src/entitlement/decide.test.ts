@@ -23,11 +23,11 @@ test.each([
   [{ credits: 3, per: 1000 }, 1001, 4],
   [{ credits: 0, per: 1 }, 1_000_000, 0],
   [{ credits: 1_000_000_000, per: 1 }, 1_000_000, 1e15],
-])("%o for %i is %i credits", (cost, quantity, credits) => {
+])("at cost %o, a quantity of %i costs %i credits", (cost, quantity, credits) => {
   expect(chargeFor(cost, quantity)).toBe(credits);
 });
 
-test("charges of any size are rounded up exactly", () => {
+test("charges of any size are rounded up to the exact whole credit", () => {
   const costs = fc.record({ credits: fc.nat(1_000_000_000), per: fc.integer({ min: 1, max: 1_000_000 }) });
   fc.assert(
     fc.property(costs, fc.integer({ min: 1, max: 1_000_000 }), (cost, quantity) => {
@@ -81,7 +81,7 @@ test("an unknown feature is reported as unknown, even for an unknown customer", 
   });
 });
 
-test("an unknown customer is decided under the default plan, as if created now", () => {
+test("a decision for an unknown customer uses the default plan, as if the customer were created now", () => {
   const catalog = makeCatalog({ free: [{ allowances: [monthly(30)] }] }, { defaultPlan: "free" });
   const question = { feature: brandAs<FeatureKey>("image"), quantity: 1 };
   expect(decide(catalog, null, [question], at("2026-02-01"))).toMatchObject({
@@ -136,7 +136,7 @@ test("a denial changes nothing", () => {
   expect(customer.wallet).toBe(wallet);
 });
 
-test("a clock that steps back does not change the wallet", () => {
+test("if the clock steps back, a charge is dated at the wallet's last decision", () => {
   const customer = onPro();
   customer.consume("2026-03-05", "image");
   const { sequence } = customer.wallet;

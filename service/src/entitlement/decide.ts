@@ -50,15 +50,15 @@ export type ItemDecision = {
   readonly quantity: number;
   readonly cost: Cost;
   readonly creditsRequired: number;
-  /** Credits that the items before this one need from the same pool. */
+  /** Credits that earlier items in the request need from the same pool. */
   readonly creditsBefore: number;
   /** Identifies the customer's overrides that change the feature. Null if none do. */
   readonly overrides: number | null;
-  /** The position with all due changes applied. Null for an unknown customer. */
+  /** The position before the request, with all due changes applied. Null for an unknown customer. */
   readonly before: Position | null;
-  /** The position after the whole request. For a denial, the same as `before`. */
+  /** The position after the whole request. Equal to `before` if the request is denied. */
   readonly after: Position | null;
-  /** The charge, which is also in the decision's change. Null if the request is denied or holds credits. */
+  /** The charge, which is also in the decision's change. Null if the request is denied, is a check or holds credits. */
   readonly entry: Entry | null;
 };
 
@@ -68,13 +68,13 @@ export type Decided = {
   readonly reason: Reason | null;
   /** The index of the first item that cannot be allowed. Null if the request is allowed. */
   readonly deniedItem: number | null;
-  /** How much of the denied item the balance and limit allow, after the items before it. Null if the request is allowed. */
+  /** How much of the denied item the balance, overage and limit allow after the earlier items. Null if the request is allowed. */
   readonly affordableQuantity: number | null;
-  /** One for each requested item, in the same order. */
+  /** The decision about each requested item, in the same order. */
   readonly items: readonly ItemDecision[];
   readonly change: Change | null;
   readonly planVersion: PlanVersionId | null;
-  /** The hold that an allowed request opened. Null if it charged, or was denied. */
+  /** The hold that the request opened. Null if it opened none. */
   readonly hold: Hold | null;
 };
 
@@ -83,11 +83,11 @@ export type Decision = { readonly kind: "feature_not_found"; readonly feature: F
 /** A requested feature, with the terms on which the customer may use it. */
 type Offer = {
   readonly feature: Feature;
-  /** The terms of the plan alone. */
+  /** The plan's terms, without overrides. */
   readonly planTerms: PlanFeature | undefined;
   readonly override: FeatureOverride | null;
   readonly overrides: number | null;
-  /** The terms for this customer. Undefined if the customer may not use the feature. */
+  /** The terms for this customer, with overrides. Undefined if the customer may not use the feature. */
   readonly terms: PlanFeature | undefined;
   readonly pool: Pool;
   readonly quantity: number;
@@ -104,8 +104,8 @@ type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 type Take = (draft: Draft, items: readonly Priced[]) => Taken;
 
 /**
- * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
- * may appear only once. Depends on its arguments only. Without `take`, nothing is charged, and the positions are those before the request.
+ * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature may appear
+ * only once. The result depends only on the arguments. Without `take`, nothing is charged, and `after` equals `before`.
  */
 export function decide(
   catalog: Catalog,

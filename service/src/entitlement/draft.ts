@@ -42,13 +42,13 @@ type Move = {
   readonly kind: EntryKind;
   readonly pool: PoolId;
   readonly parts: readonly Part[];
-  /** Held credits that are spent. They were taken from their grants earlier. */
+  /** Held credits that are spent. They left their grants when the hold was opened. */
   readonly held?: readonly HeldPart[];
   readonly usage?: Usage;
   readonly hold?: number | null;
 };
 
-/** A wallet while it is being changed. Credits move only through the draft, so that balances and entries always agree. */
+/** A wallet while it is being changed. Credits move only through the draft, so that every balance equals the sum of its entries. */
 export class Draft {
   wallet: Wallet;
   /** The draft's current time. Due changes are applied in the order in which they fell due. */
@@ -133,7 +133,7 @@ export class Draft {
     this.wallet = { ...this.wallet, holdChanges: number, holds: isOpen ? [...others, hold] : others };
   }
 
-  /** Inserts a grant in burn order: empty if it is new, with its remaining credits if the wallet already holds it. */
+  /** Inserts a grant in burn order. A new grant is empty. A grant that is already in the wallet keeps its remaining credits. */
   place(grant: Omit<Grant, "remaining">): void {
     const known = this.wallet.grants.find(({ number }) => number === grant.number);
     const others = this.wallet.grants.filter((other) => other !== known);
@@ -179,7 +179,7 @@ export class Draft {
     });
   }
 
-  /** Replaces the customer's overrides. Empty terms only end the current ones. */
+  /** Replaces the customer's overrides. Empty terms only end the current overrides. */
   override(terms: OverrideTerms): void {
     const overrides = { ...terms, number: this.wallet.overridesCount + 1 };
     const hasTerms = terms.features.length + terms.allowances.length > 0;
@@ -222,7 +222,7 @@ export class Draft {
     });
     assert(
       parts.every(({ grant }) => held.some((other) => other.grant === grant)),
-      "credits that return were held",
+      "only held credits are returned",
     );
     this.wallet = { ...this.wallet, held: held.filter(({ credits }) => credits > 0) };
   }
@@ -242,7 +242,7 @@ export class Draft {
   }
 }
 
-/** Held parts first, then the others, as amounts that are taken. Each grant has one part. */
+/** Combines held and moved credits into one part per grant. Held credits become negative amounts. */
 function joinParts(held: readonly HeldPart[], moved: readonly Part[]): Part[] {
   const amounts = new Map<number, number>();
   for (const { grant, credits } of held) amounts.set(grant, (amounts.get(grant) ?? 0) - credits);

@@ -12,7 +12,10 @@ type EndOutcome =
   | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
   | { kind: "as_of_out_of_range" };
 
-/** Ends the plan now, and drops the pending change. Purchased credits are kept; the default plan, if there is one, takes over. */
+/**
+ * Ends the plan now and drops the pending change. Purchased and manually added credits are kept. If there is a default plan, it starts
+ * immediately.
+ */
 export function endPlan(
   catalog: Catalog,
   wallet: Wallet,

@@ -1,7 +1,7 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { GrantKind, Hold, OveragePart, Overrides, Wallet } from "./wallet.ts";
 
-/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A `consume` entry at cost 0 moves nothing. */
+/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract credits. A `consume` entry at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
 /** One grant's share of an entry's amount, with the same sign. The amount is the sum of its parts. */
@@ -20,8 +20,8 @@ export type Entry = {
   /** Set for charges and reversals. */
   readonly usage: Usage | null;
   /**
-   * The hold that wrote the entry when it ended: a charge, or the removal of credits that could not return. A reversal has the hold of
-   * its charge.
+   * The hold that wrote the entry when it ended: to charge the customer, or to remove credits that could not be returned. For a reversal,
+   * the hold of the reversed charge.
    */
   readonly hold: number | null;
 };
@@ -37,13 +37,16 @@ export type Usage = {
   readonly reverses: number | null;
   /** Set for a charge that is one of several in a request, and for its reversals. */
   readonly place: ItemPlace | null;
-  /** The part of the price that no credits covered, or that a reversal undoes. Only the settlement of a hold can have one. */
+  /**
+   * The part of the price that neither credits nor overage covered. For a reversal, the part that it undoes. 0 unless the charge settles a
+   * hold.
+   */
   readonly uncovered: number;
-  /** The part of the price that was charged as overage and is invoiced later, or that a reversal undoes. */
+  /** The part of the price charged as overage, to be invoiced later. For a reversal, the part that it undoes. */
   readonly overage: readonly OveragePart[];
 };
 
-/** The position of a charge among the consecutive charges of one request. The sequence of the first one identifies the request. */
+/** The position of a charge among the consecutive charges of one request. The sequence of the first charge identifies the request. */
 export type ItemPlace = { readonly index: number; readonly of: number };
 
 /** A grant created by this change. */
@@ -108,7 +111,7 @@ export type HoldChange = {
   readonly effectiveAt: Instant;
 };
 
-/** Everything a decision changes. Written unmodified, in one transaction. */
+/** Everything a decision changes. The caller writes it unmodified, in one transaction. */
 export type Change = {
   readonly wallet: Wallet;
   readonly entries: readonly Entry[];

@@ -2,12 +2,13 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanEvent, Wallet } from "./wallet.ts";
 
-// Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older
-// events change nothing. Billing systems use whole seconds, so several events can have the same time. In that case:
+// Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older events
+// change nothing. Billing systems use whole seconds, so several events can have the same time. Rules for events with equal times, and for
+// calls without a time:
 // - A cancellation wins over a renewal.
 // - The last call sets the pending change.
-// - After the end of a plan, nothing else applies.
-// A call without a time counts as later than all events received before it, so repeats of those events do not undo it.
+// - After an event ends the plan immediately, no other event with that time applies.
+// - A call without a time counts as later than all events received before it, so repeats of those events do not undo it.
 
 const RANK = {
   assign: 0,
@@ -17,7 +18,7 @@ const RANK = {
   closed: 3,
 } as const satisfies Record<PlanEvent, number>;
 
-/** Positive if the event is later than the latest one, zero if it may be the same. A call without a time is always later. */
+/** Positive if the event is later than the latest applied event, 0 if it may be the same event. A call without a time is always later. */
 export function compareToMark(
   { planAsOf, planEvent }: Wallet,
   asOf: Instant | null,
@@ -27,7 +28,7 @@ export function compareToMark(
   return asOf === planAsOf ? RANK[event] - RANK[planEvent] : asOf - planAsOf;
 }
 
-/** Records an event that is not older than the latest one. A call without a time is recorded only if an event came before it. */
+/** Records an event that is not older than the latest applied event. A call without a time is recorded only if an event came before it. */
 export function markEvent(wallet: Wallet, asOf: Instant | null, event: PlanEvent): Wallet {
   const { planAsOf, planEvent } = wallet;
   if (asOf !== null && asOf !== planAsOf) return { ...wallet, planAsOf: asOf, planEvent: event };

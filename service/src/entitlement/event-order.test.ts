@@ -22,7 +22,7 @@ function onPro(): Timeline {
   return customer;
 }
 
-/** The state of a billing system at one time: the current plan, or none, and the plan that follows it. */
+/** The state of a billing system at one time: the current plan, if any, and the pending plan. */
 type Snapshot = {
   readonly asOf: Instant;
   readonly plan: string | null;
@@ -48,7 +48,10 @@ const snapshots = fc.record({
   ),
 });
 
-/** Snapshots from different days up to day 8, delivered in two orders after that: some repeatedly, some without the second call. */
+/**
+ * Snapshots from different days between 0 and 8, delivered from day 8 on, in two orders. Some deliveries are repeated, sometimes without
+ * the second call.
+ */
 const twoOrders = fc.array(snapshots, { minLength: 2, maxLength: 4 }).chain((drawn) => {
   const count = drawn.length;
   const indexes = [...drawn.keys()];
@@ -105,7 +108,7 @@ function resultOf(sold: Catalog, deliveries: readonly Delivery[], until: Instant
   };
 }
 
-test("billing events give the same result in every order, even if a pending change starts in between", () => {
+test("billing events give the same result in every order, even if a pending change starts between two events", () => {
   fc.assert(
     fc.property(fc.constantFrom(catalog, withDefault), twoOrders, (sold, orders) => {
       // Excludes snapshots with only a pending change: the current plan would depend on the snapshot before.
@@ -133,7 +136,7 @@ test("an event delivered again changes nothing", () => {
   );
 });
 
-test("after a person dropped or ended a scheduled plan, the event that scheduled it changes nothing", () => {
+test("after a person drops or ends a scheduled plan, repeating the event that scheduled the plan changes nothing", () => {
   const downgrade = { startsAt: at("2026-02-01"), endsAt: null, asOf: at("2026-01-05") };
   const dropped = onPro();
   dropped.assign("2026-01-05", "basic", downgrade);
@@ -149,7 +152,7 @@ test("after a person dropped or ended a scheduled plan, the event that scheduled
   expect(ended.wallet.assignment).toBeNull();
 });
 
-test("an event about both plans, delivered again after the second plan started, does not restore the first", () => {
+test("an event about both plans, delivered again after the second plan started, does not restore the first plan", () => {
   const customer = onPro();
   const asOf = at("2026-01-05");
   customer.assign("2026-01-05", "pro", { endsAt: at("2026-02-04"), shorten: true, asOf: at("2026-01-04") });
@@ -180,7 +183,7 @@ test("repeats of earlier events do not undo a call without a time", () => {
   expect(assigned.wallet.assignment?.plan).toBe(planId(catalog, "basic"));
 });
 
-test("calls with the same time can shorten a plan and schedule the next one", () => {
+test("calls with the same time can shorten a plan and schedule the next plan", () => {
   const asOf = at("2026-01-05");
   const shorter = { endsAt: at("2026-01-20"), shorten: true, asOf };
   const next = { startsAt: at("2026-01-20"), endsAt: null, asOf };
@@ -224,7 +227,7 @@ test("an event about a past plan does not replace a plan that a person assigned"
   );
 });
 
-test("an event without an end, repeated after the plan ended, does not start it again", () => {
+test("an event without an end, repeated after the plan ended, does not start the plan again", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01"), asOf: at("2026-01-01") });
   const again = { asOf: at("2026-01-05") };
@@ -247,7 +250,7 @@ test("an end at the time of the event ends the plan", () => {
   expect(customer.wallet.assignment).toBeNull();
 });
 
-test("after a person dropped a pending change, a late event about it still ends the current plan", () => {
+test("after a person drops a pending change, a late event about that change still ends the current plan", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: null, asOf: at("2026-01-01") });
   customer.assign("2026-01-02", "basic", {

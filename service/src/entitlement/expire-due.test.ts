@@ -32,7 +32,7 @@ function sweepAlongTheWay(script: Script): void {
       }
       at = brandAs<Instant>(end);
     }
-    // A catalog holds only its latest default plan, so both wallets must be read before it changes.
+    // A catalog holds only its latest default plan, so both wallets must be read before the default plan changes.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [swept, untouched] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(swept, step).answer).toEqual(playStep(untouched, step).answer);
@@ -49,12 +49,12 @@ function dueNow({ wallet }: Book): string[] {
   return now.map(({ number }) => `grant ${number} expired`);
 }
 
-/** All written entries, and those that a read would add now. */
+/** All written entries, and the entries that a read would add now. */
 function entriesOnceSeen(book: Book, { catalog, clock }: ScriptStep): Entry[] {
   return [...book.entries, ...(book.due(catalog, clock)?.entries ?? [])];
 }
 
-/** A sweep that charges a hold does the same as a read at that time. */
+/** Sweeps the first wallet. If the sweep charges a hold, also reads the second wallet, which must then have the same entries. */
 function sweep(
   [swept, untouched]: readonly [Book, Book],
   moment: { catalog: Catalog; clock: Instant },

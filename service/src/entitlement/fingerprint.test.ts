@@ -16,7 +16,7 @@ const printConsume = (body: Omit<QuestionBody, "customerId">) =>
   fingerprintConsumption(readConsumption({ customerId: "customer_1", ...body }), null);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
-test("a fingerprint is 16 bytes of SHA-256 over the canonical request, with the timestamp in milliseconds", () => {
+test("a fingerprint is the first 16 bytes of SHA-256 over the canonical request, with the timestamp in milliseconds", () => {
   const body = {
     timestamp: "2026-11-14T10:00:00Z",
     quantity: 3,
@@ -42,7 +42,7 @@ test("an absent field is not hashed, so a new optional field changes no existing
   ).toBe(fingerprint([["a", "1"]]));
 });
 
-test("the order of fields does not matter", () => {
+test("the order of fields does not change the fingerprint", () => {
   const body = { ...BODY, metadata: { a: 1 }, timestamp: "2026-11-14T10:00:00Z" };
   const orders = fc.shuffledSubarray(Object.entries(body), { minLength: Object.keys(body).length });
   fc.assert(
@@ -52,17 +52,17 @@ test("the order of fields does not matter", () => {
   );
 });
 
-test("empty metadata is the same request as no metadata", () => {
+test("empty metadata and absent metadata have the same fingerprint", () => {
   expect(print({ ...BODY, metadata: {} })).toBe(print(BODY));
 });
 
-test("the order of metadata keys and the spelling of numbers do not matter", () => {
+test("the order of metadata keys and the spelling of numbers do not change the fingerprint", () => {
   const one = JSON.parse('{"a":1.0,"b":{"c":1e2,"d":2}}');
   const other = JSON.parse('{"b":{"d":2,"c":100},"a":1}');
   expect(print({ ...BODY, metadata: one })).toBe(print({ ...BODY, metadata: other }));
 });
 
-test("every spelling of one instant is the same request", () => {
+test("different spellings of the same timestamp have the same fingerprint", () => {
   const spellings = [
     "2026-11-14T10:00:00Z",
     "2026-11-14t10:00:00z",

@@ -1,19 +1,19 @@
 import { hash } from "node:crypto";
 
 /**
- * The first 16 bytes of SHA-256 identify a key or a request; a collision is expected after about 2^64 of them. Stored as
- * hex: Node creates it in a third of the time of a buffer, and it can be compared and sorted as text.
+ * The first 16 bytes of SHA-256, which identify a key or a request. A collision is expected after about 2^64 hashes. Hex text, because Node
+ * creates text in a third of the time of a buffer, and text can be compared and sorted.
  */
 export type ShortHash = string;
 export type Fingerprint = ShortHash;
 
-/** A field's name, and its value as canonical JSON; null when it is absent or equal to its default. */
+/** A field's name and its value as canonical JSON. The value is null if the field is absent or equal to its default. */
 type CanonicalField = readonly [name: string, value: string | null];
 
 /**
- * Hashes the validated request, not its bytes: reordered fields and other spellings of a number are the same request.
- * Expects the fields sorted by name, as in canonical JSON. Callers omit fields equal to their default, so that a new
- * optional field changes no existing fingerprint.
+ * Hashes the validated request, not its bytes: requests that differ only in the order of fields or the spelling of numbers have the same
+ * fingerprint. Expects the fields sorted by name, as in canonical JSON. Callers omit fields equal to their default, so that a new optional
+ * field changes no existing fingerprint.
  */
 export function fingerprint(fields: readonly CanonicalField[]): Fingerprint {
   let canonical = "";

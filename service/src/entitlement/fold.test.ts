@@ -10,7 +10,7 @@ import type { Entry, ItemPlace } from "./entry.ts";
 import { Fold, reversedConsumes } from "./fold.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
-test("for every history, the wallet equals the one recomputed from its ledger", {
+test("after every history, the wallet equals the wallet recomputed from its ledger", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
   // Verified after every step.
@@ -76,7 +76,7 @@ test("an item that is omitted, moved or has a different position is always detec
   });
 });
 
-test("a request without one of its charges is reported", () => {
+test("a request with a missing charge is reported", () => {
   const { book, catalog } = consumeFree(["image", "text", "disk"]);
   // Entry 1 grants the allowance.
   const found = [1, 2, 3].map((index) =>
@@ -156,7 +156,7 @@ function withPlace(entry: Entry, place: ItemPlace | null): Entry {
   return entry.usage === null ? entry : { ...entry, usage: { ...entry.usage, place } };
 }
 
-/** A copy with these entries instead, numbered without a gap. */
+/** A copy of the book with these entries, renumbered without gaps. */
 function withEntries(book: Book, entries: readonly Entry[]): Book {
   const numbers = new Map(entries.map(({ sequence }, index) => [sequence, index + 1]));
   const copy = book.copy();

@@ -45,7 +45,7 @@ export class Fold {
   readonly #holds: FoldedHolds;
   readonly #overage: FoldedOverage;
   #sequence = 0;
-  /** The next charge of a request whose charges are not complete yet. */
+  /** The next charge that an incomplete request must have. Null if no request is incomplete. */
   #due: ItemPlace | null = null;
 
   constructor(account: Account) {
@@ -91,7 +91,7 @@ export class Fold {
     );
   }
 
-  /** Checks that entries are numbered from 1 without a gap, and that each balance follows from the previous one. */
+  /** Checks that entries are numbered from 1 without a gap, and that each balance follows from the previous balance. */
   #follow({ sequence, pool, amount, balanceAfter }: Entry): string | null {
     if (sequence !== this.#sequence + 1) return `comes where entry ${this.#sequence + 1} is expected`;
     this.#sequence = sequence;
@@ -150,7 +150,7 @@ export class Fold {
   }
 }
 
-/** The runtime's limit. A larger quantity cannot be priced. */
+/** The largest quantity that the runtime accepts. A larger quantity cannot be priced. */
 const QUANTITY_MAX = 1_000_000;
 
 function describePlace({ index, of }: ItemPlace): string {
@@ -185,7 +185,7 @@ function findChargeError(entry: Entry, usage: Usage, { pool, cost }: PlanFeature
   return price === due ? null : `charges ${price} instead of ${due}`;
 }
 
-/** Checks that reversals return credits to the grants that the charge took them from, and never more than it took. */
+/** Checks that reversals return credits to the grants that the charge took them from, and never return more than the charge took. */
 function findReversalError(
   entry: Entry,
   { reverses, ...usage }: Usage,

@@ -16,7 +16,7 @@ type Slot = {
   creditsOwned: number;
   /** Remaining credits, including held credits. */
   total: number;
-  /** The sum of `grant` entries. For an allowance, only the first entry counts: later ones resume or adjust it. */
+  /** The sum of `grant` entries. For an allowance, only the first entry counts: later entries resume or adjust the allowance. */
   given: number;
   /** Credits charged or revoked, minus credits reversed. */
   used: number;
@@ -137,7 +137,7 @@ export class FoldedGrants {
     return null;
   }
 
-  /** While the wallet has an allowance, its used credits are `base - remaining - held`. */
+  /** Checks the used credits of the wallet's allowances, which are `base - remaining - held`. */
   #compareUsed(
     { allowances }: Assignment,
     grants: readonly Grant[],
@@ -162,8 +162,8 @@ export class FoldedGrants {
       const isSound = kind === "allowance" && slot?.head.kind === kind && slot.head.pool === pool;
       if (slot === undefined || !isSound || open.has(number))
         return `grant ${number} is kept for a paused plan, but is not one of its allowances`;
-      // A version change at the very moment the customer leaves the plan may reduce the current allowance: `away` is
-      // then only an upper bound, and `#compareUsed` checks the rest.
+      // A version change at the moment when the customer leaves the plan may reduce the current allowance. In that case, `away` is only an
+      // upper bound, and `#compareUsed` checks the used credits.
       const isCurrent = assignment.allowances.some(({ grant }) => grant === number);
       if (slot.head.isRevoked && remaining === 0) continue;
       if (isCurrent ? remaining > slot.away : remaining !== slot.away)

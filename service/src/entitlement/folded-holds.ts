@@ -2,7 +2,7 @@ import type { Entry, HoldChange } from "./entry.ts";
 import { sumOf } from "./part-lists.ts";
 import { findHeld, type Hold, heldOf, type Wallet } from "./wallet.ts";
 
-/** A hold, and how it ended. Null while it is open. */
+/** A hold and the change that ended it. `end` is null while the hold is open. */
 type Folded = { hold: Hold; end: HoldChange | null };
 
 /** A customer's holds, recomputed from their changes. Methods return a description of the first error, or null. */
@@ -10,7 +10,7 @@ export class FoldedHolds {
   readonly #changes: readonly HoldChange[];
   readonly #holds = new Map<number, Folded>();
   readonly #flaw: string | null;
-  /** The items that were charged, as hold and feature. */
+  /** The charged items, by hold number and feature. */
   readonly #charged = new Set<string>();
 
   constructor(changes: readonly HoldChange[]) {
@@ -23,7 +23,7 @@ export class FoldedHolds {
     return [...this.#holds.values()].flatMap(({ hold, end }) => (end === null ? [hold] : []));
   }
 
-  /** Checks that a charge settles an item of a hold that was settled, and that nothing else does. */
+  /** Checks that each charge with a hold belongs to a settled or charged hold, and that each item is charged at most once. */
   add({ kind, usage, hold: number, sequence }: Entry): string | null {
     if (number === null || kind !== "consume" || usage === null) return null;
     const folded = this.#holds.get(number);
@@ -59,7 +59,7 @@ export class FoldedHolds {
     const known = new Set(wallet.holds.map(({ number }) => number));
     const missed = open.find(({ number, expiresAt }) => !known.has(number) && expiresAt <= holdsUntil);
     if (missed !== undefined)
-      return `hold ${missed.number} ends earlier than the wallet says the next one does`;
+      return `hold ${missed.number} ends before the next hold end that the wallet records`;
     const parts = open.flatMap(({ items }) => items.flatMap((item) => item.parts));
     const grants = new Set([...parts, ...held].map(({ grant }) => grant));
     for (const grant of grants) {
@@ -95,5 +95,5 @@ export class FoldedHolds {
   }
 }
 
-/** The ends after which a hold has charges. */
+/** The changes that end a hold with charges. */
 const CHARGING: ReadonlySet<HoldChange["kind"]> = new Set(["settled", "charged"]);

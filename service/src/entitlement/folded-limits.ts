@@ -18,8 +18,7 @@ type Watched = {
 type Tally = { readonly counter: LimitCounter; used: number };
 
 /**
- * A wallet's limit counters, recomputed from the ledger. Counters whose period has ended are ignored: they may lack later
- * charges.
+ * A wallet's limit counters, recomputed from the ledger. Counters whose period has ended are ignored, because they may lack later charges.
  */
 export class FoldedLimits {
   readonly #watched: readonly Watched[];
@@ -59,7 +58,7 @@ export class FoldedLimits {
         tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
         isCounted = true;
       }
-      // A hold is not counted if the period in which it was opened is over.
+      // A hold is not counted if the period in which it was opened has ended.
       if (isCounted || kind !== "consume" || hold !== null) continue;
       const since = this.#countedSince(watched, usage);
       if (since !== null && entry.effectiveAt >= since)
@@ -109,7 +108,7 @@ export class FoldedLimits {
     return true;
   }
 
-  /** The current period of the current limit. Null if there is no limit. */
+  /** The current period of the feature's current limit. Null if the feature has no limit. */
   #currentPeriod({ version, anchor }: Assignment, feature: FeatureId): Period | null {
     const limit = this.#versions.get(version)?.features.get(feature)?.limit ?? null;
     return limit === null ? null : periodAt(limit.period, anchor, this.#decidedAt);

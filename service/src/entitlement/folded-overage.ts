@@ -6,7 +6,7 @@ import type { Hold, Wallet } from "./wallet.ts";
 /** A customer's overage, recomputed from the ledger and the open holds. Methods return a description of the first error, or null. */
 export class FoldedOverage {
   readonly #grants: readonly GrantFacts[];
-  /** By the grant of the allowance that counts it. */
+  /** Used overage, by the grant of its allowance. */
   readonly #used = new Map<number, number>();
 
   constructor(grants: readonly GrantFacts[]) {
@@ -26,7 +26,7 @@ export class FoldedOverage {
     return null;
   }
 
-  /** Checks the counts of the current plan and of paused plans. */
+  /** Checks the overage counts of the current plan and of paused plans. */
   compare({ assignment, paused }: Wallet, open: readonly Hold[]): string | null {
     const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
     const held = open.flatMap(({ items }) => items.flatMap((item) => item.overage));

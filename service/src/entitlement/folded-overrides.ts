@@ -17,7 +17,7 @@ export class FoldedOverrides {
   /** Sorted by number. */
   readonly #rows: readonly NewOverrides[];
   readonly #wallet: Wallet;
-  /** Counters whose period has ended are ignored: they may lack later charges. */
+  /** Counters whose period has ended are ignored, because they may lack later charges. */
   readonly #tallies: readonly Tally[];
   /** By feature, filled on demand: the time from which charges must be counted. */
   readonly #countedSince = new Map<FeatureId, number>();
@@ -35,7 +35,7 @@ export class FoldedOverrides {
       }));
   }
 
-  /** The terms that priced a charge or reversal. Null if the plan alone did. */
+  /** The override that priced a charge or reversal. Null if only the plan's terms applied. */
   termsOf({ overrides, feature }: Usage): FeatureOverride | null {
     return overrides === null ? null : findOverride(this.#rows[overrides - 1] ?? null, feature);
   }
@@ -43,7 +43,7 @@ export class FoldedOverrides {
   add(entry: Entry): string | null {
     const { kind, usage } = entry;
     if (usage === null) return null;
-    // A hold is settled on the terms of the moment at which it was opened.
+    // A hold is settled on the terms in force when it was opened.
     const flaw = kind === "consume" && entry.hold === null ? this.#judge(entry, usage) : null;
     return flaw ?? this.#count(entry, usage);
   }
@@ -55,7 +55,7 @@ export class FoldedOverrides {
       const isNamed = this.#isInForce(number, effectiveAt) && this.termsOf(usage) !== null;
       return isNamed ? null : `refers to overrides ${number}, which did not apply`;
     }
-    // Overrides set in the same millisecond as the charge may be older or newer than it, so they are not required.
+    // Overrides set in the same millisecond as the charge may be older or newer than the charge, so they are not required.
     for (let next = this.#rows[this.#newest + 1]; next !== undefined; next = this.#rows[this.#newest + 1]) {
       if (next.effectiveAt > effectiveAt) break;
       this.#newest += 1;
@@ -89,7 +89,7 @@ export class FoldedOverrides {
     return isMissed ? `uses limited feature ${usage.feature}, but the overrides do not count it` : null;
   }
 
-  /** Charges after this time must be counted: the start of the period, or the time the limit was set, if that was later. */
+  /** Charges after this time must be counted: the start of the period or the time when the limit was set, whichever is later. */
   #findSince({ feature }: Usage, { period, anchor }: OwnLimit): number {
     let since = Number.POSITIVE_INFINITY;
     for (const row of this.#rows.toReversed()) {
@@ -104,7 +104,7 @@ export class FoldedOverrides {
     return Math.max(since, start - 1);
   }
 
-  /** Checks that rows are numbered without a gap, in chronological order, and that the wallet has the terms of the last one. */
+  /** Checks that rows are numbered without a gap, in chronological order, and that the wallet has the terms of the last row. */
   compare(): string | null {
     const { overrides, overridesCount, decidedAt } = this.#wallet;
     let previous: Instant | null = null;

@@ -47,7 +47,7 @@ test.each([
   expect(forecast({ ...never, grants }, perDay, NOW)).toEqual(expected);
 });
 
-test("overage postpones the end, and unlimited overage rules it out", () => {
+test("overage delays when credits run out; with unlimited overage, credits never run out", () => {
   const grants = [grant(10)];
   expect(forecast({ grants, overage: 20, renewsAt: null }, 10, NOW)).toMatchObject({
     emptyAt: at("2026-01-13"),
@@ -56,7 +56,7 @@ test("overage postpones the end, and unlimited overage rules it out", () => {
   expect(forecast({ grants: [], overage: null, renewsAt: null }, 10, NOW)).toEqual({ kind: "unlimited" });
 });
 
-test("credits that renew before they are used up raise no alarm", () => {
+test("credits that renew before they are used up are not reported as running out", () => {
   const renewsAt = at("2026-01-13");
   const of = (credits: number) => forecast({ grants: [grant(credits)], overage: 0, renewsAt }, 10, NOW);
   expect(of(29)).toEqual({ kind: "runs_out", emptyAt: at("2026-01-12T21:36:00"), renewsAt });
@@ -82,7 +82,7 @@ function customerOn(plan: string, sold = catalog): Timeline {
   return customer;
 }
 
-test("a monthly allowance lasts until it renews, or runs out before", () => {
+test("a monthly allowance lasts until it renews, or runs out earlier", () => {
   expect(outlook(customerOn("pro"), 4)).toEqual({ kind: "renews", renewsAt: at("2026-02-01") });
   expect(outlook(customerOn("pro"), 10)).toEqual({
     kind: "runs_out",
@@ -102,14 +102,14 @@ test("each pool has its own forecast", () => {
   expect(outlook(customer, 1, STORAGE)).toEqual({ kind: "renews", renewsAt: at("2026-02-01") });
 });
 
-test("an allowance of a plan that ends is lost then, and does not renew", () => {
+test("an allowance is lost when its plan ends, and does not renew", () => {
   const customer = customerOn("pro");
   customer.assign("2026-01-02", "pro", { endsAt: "period_end", shorten: true });
   customer.topUp("2026-01-02", 10);
   expect(outlook(customer, 1)).toEqual({ kind: "runs_out", emptyAt: at("2026-02-11"), renewsAt: null });
 });
 
-test("the pending plan or the default plan renews credits, unless it has none", () => {
+test("the pending plan or the default plan renews credits, unless it has no allowance", () => {
   const downgraded = customerOn("pro");
   downgraded.assign("2026-01-02", "basic", { startsAt: "period_end" });
   expect(outlook(downgraded, 1)).toEqual({ kind: "renews", renewsAt: at("2026-02-01") });
@@ -121,11 +121,11 @@ test("the pending plan or the default plan renews credits, unless it has none", 
   expect(outlook(ending, 1)).toEqual({ kind: "renews", renewsAt: at("2026-02-01") });
 });
 
-test("the average counts the days since the customer was created, at least one", () => {
+test("the average covers the days since the customer was created, but at least one day", () => {
   const since = at("2025-12-27");
   const average = (createdAt: string) => averagePerDay(140, { since, createdAt: at(createdAt), now: NOW });
   expect(average("2020-01-01")).toBe(10);
   expect(average("2026-01-08")).toBe(70);
-  // Used only today.
+  // All of the usage is from today.
   expect(average("2026-01-09T20:00:00")).toBe(140);
 });

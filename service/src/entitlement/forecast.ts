@@ -6,8 +6,8 @@ import { allowanceCredits } from "./overrides.ts";
 import { earlierOf } from "./period.ts";
 import type { Assignment, Grant, Wallet } from "./wallet.ts";
 
-// When a customer's credits will be used up. Assumes that usage continues at its average, that credits expire on time, that no credits
-// are added except by plans, and that all of a period's overage is used.
+// Forecasts when a customer's credits will be used up. Assumes that usage continues at its average, that credits expire on time, that no
+// credits are added except by plans, and that all of a period's overage is used.
 
 /**
  * - `unlimited`: overage is unlimited, so no request is denied for lack of credits.
@@ -35,14 +35,14 @@ type Position = {
   readonly renewsAt: Instant | null;
 };
 
-/** `perDay` is the average of charged credits. */
+/** `perDay` is the average number of credits charged per day. */
 export function forecast({ grants, overage, renewsAt }: Position, perDay: number, now: Instant): Forecast {
   if (overage === null) return { kind: "unlimited" };
   if (overage === 0 && grants.every(({ remaining }) => remaining === 0)) return { kind: "empty", renewsAt };
   if (perDay <= 0) return { kind: "not_used" };
   const daysFor = (credits: number): number => (credits / perDay) * DAY_MS;
   let emptyAt: number = now;
-  // A grant is used until it is spent or expires, whichever is first. Then the next one is used.
+  // A grant is used until it is spent or expires, whichever is first. Then the next grant is used.
   for (const { remaining, expiresAt } of grants)
     emptyAt = Math.min(
       emptyAt + daysFor(remaining),
@@ -54,7 +54,7 @@ export function forecast({ grants, overage, renewsAt }: Position, perDay: number
   return { kind: "runs_out", emptyAt: brandAs<Instant>(Math.floor(emptyAt)), renewsAt };
 }
 
-/** The credits charged per day since `since`, or since the customer was created. Less than a day counts as one. */
+/** The credits charged per day since `since`, or since the customer was created. Less than one day counts as one day. */
 export function averagePerDay(
   credits: number,
   { since, createdAt, now }: { readonly since: Instant; readonly createdAt: Instant; readonly now: Instant },
@@ -82,7 +82,7 @@ export function forecastPool(
   return forecast({ grants, overage: overage === null ? 0 : overage.remaining, renewsAt }, perDay, now);
 }
 
-/** When the customer's plan, the pending one or the default plan next grants credits of the pool. */
+/** When the customer's current, pending or default plan next grants credits in the pool. */
 function renewalOf(catalog: Catalog, wallet: Wallet, pool: PoolId): Instant | null {
   const { assignment, next } = wallet;
   const grants = (allowance: Allowance): boolean =>
@@ -96,7 +96,7 @@ function renewalOf(catalog: Catalog, wallet: Wallet, pool: PoolId): Instant | nu
   return isGranted ? change : null;
 }
 
-/** The plan that follows an assigned plan. The default plan does not follow itself. */
+/** The default plan, which follows an assigned plan. Null if no plan is assigned. */
 function defaultAfter({ defaultPlan }: Catalog, assignment: Assignment | null) {
   return assignment === null || assignment.isDefault ? null : defaultPlan.plan;
 }

@@ -8,7 +8,7 @@ import type { Assignment, HeldCredits, PausedPlan, Wallet } from "./wallet.ts";
 /** The grant that credits were taken from. */
 export type Origin = Pick<HeldCredits, "pool" | "kind" | "expiresAt"> & {
   readonly number: number;
-  /** How many of the returned credits were revoked in the meantime. */
+  /** How many of the returned credits were revoked after they were taken. */
   readonly toRevoke: number;
   /** The hold that ends. Null for a reversal. */
   readonly hold: number | null;
@@ -17,9 +17,9 @@ export type Origin = Pick<HeldCredits, "pool" | "kind" | "expiresAt"> & {
 type Returned = { readonly parts: readonly Part[]; readonly origins: readonly Origin[] };
 
 /**
- * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves them there. They keep their
- * expiry. Credits that expired, were revoked or were reduced in the meantime are removed again immediately, so that credits cannot
- * avoid expiry or revocation by being held or spent.
+ * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves the credits. They keep their
+ * expiry. Credits that expired, were revoked or were reduced in the meantime are removed again immediately, so that credits cannot avoid
+ * expiry or revocation by being held or spent.
  */
 export function giveBack(
   catalog: Catalog,
@@ -43,7 +43,7 @@ export function giveBack(
   }
 }
 
-/** The state of a grant that gets credits back. They are usable ("open", "spent"), wait for a paused plan, or expire ("over"). */
+/** The state of a grant that credits are returned to: usable (`open`, `spent`), kept for a paused plan (`paused`) or expired (`over`). */
 type Home = "open" | "spent" | "paused" | "over";
 
 type Place = Pick<Origin, "number" | "kind" | "expiresAt">;
@@ -86,7 +86,7 @@ function giveToPaused(catalog: Catalog, plan: PausedPlan, number: number, amount
   };
 }
 
-/** Expires credits that returned to an allowance beyond the credits that the current plan version grants. */
+/** Expires credits that returned to an allowance but exceed what the current plan version grants. */
 function expireExcess(catalog: Catalog, draft: Draft, { number, pool, hold }: Origin, amount: number): void {
   const { assignment, grants } = draft.wallet;
   const remaining = grants.find((grant) => grant.number === number)?.remaining ?? 0;
@@ -98,7 +98,7 @@ function expireExcess(catalog: Catalog, draft: Draft, { number, pool, hold }: Or
 }
 
 /**
- * How much of the returned credits exceeds the plan version's allowance minus its used credits. `activeAt` is the last time at which the
+ * How many of the returned credits exceed the plan version's allowance minus its used credits. `activeAt` is the last time at which the
  * plan was active: an allowance whose period had ended by then was not changed by the version.
  */
 function findExcess(

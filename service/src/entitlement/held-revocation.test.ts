@@ -38,7 +38,7 @@ test("a hold does not protect credits from revocation, even if an older grant in
   }
 });
 
-test("revoked credits belong to the hold that set them aside, in whatever order holds end", () => {
+test("revoked credits belong to the hold that set them aside, whichever hold ends first", () => {
   for (const isFirstSettled of [true, false]) {
     const customer = customerOn();
     customer.topUp(T(0), 100);
@@ -84,7 +84,7 @@ test("when the customer returns to a plan, its partly revoked allowance resumes 
   expect(customer.balance).toBe(100);
 });
 
-test("once its limit's period has ended, a hold's quantity cannot be increased, but its expiry can be extended", () => {
+test("after the limit's period ends, a hold's quantity cannot be increased, but its expiry can be extended", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-01T23:59:00", { export: 1 }, { seconds: 86_400 });
   customer.consume("2026-01-02T00:00:10", "export", 5);
@@ -107,7 +107,7 @@ test("a released hold does not preserve a plan that the customer has left", () =
   expect(versions[0]).toBe(versions[1]);
 });
 
-test("held grants count toward the limit on open grants", () => {
+test("grants whose credits are all held count toward the maximum number of open grants", () => {
   const customer = customerOn();
   for (let i = 1; i <= 50; i++)
     customer.topUp(T(0), 10, { expiresAt: at(`2027-01-01T00:00:${i}`.replace(/:(\d)$/, ":0$1")) });

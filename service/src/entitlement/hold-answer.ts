@@ -7,10 +7,10 @@ import { isOpenAt, type SettledItem } from "./hold.ts";
 import { sumOf } from "./part-lists.ts";
 import { balanceOf, type Hold, type Wallet } from "./wallet.ts";
 
-/** Like the kind of a hold's last change. `open` also stands for a hold that was extended, or lost credits to a revocation. */
+/** A hold's status, derived from its last change. An extended or partly revoked hold is also `open`. */
 export type HoldStatus = "open" | "settled" | "released" | "expired" | "charged";
 
-/** How a hold ended, in the form that responses have. */
+/** How a hold ended, as shown in responses. */
 export type Closing = {
   readonly status: HoldStatus;
   readonly late: boolean;
@@ -58,7 +58,7 @@ export function describeClosing(catalog: Catalog, closed: Closed): Closing {
       balance: balanceOf(wallet, item.pool),
     };
   });
-  // The price of 20 items may exceed 53 bits, but no balance does, and so no credits that were held or charged.
+  // The price of 20 items may exceed 53 bits. Held and charged credits cannot, because balances cannot.
   const sum = (of: (item: ClosedItem) => number): number =>
     items.reduce((total, item) => Math.min(Number.MAX_SAFE_INTEGER, total + of(item)), 0);
   const held = isLate ? 0 : creditsIn(hold);
@@ -77,7 +77,7 @@ export function describeClosing(catalog: Catalog, closed: Closed): Closing {
 type Extended = {
   /** Null if the extension is allowed. */
   readonly denial: { readonly reason: Reason; readonly affordableQuantity: number } | null;
-  /** The hold as it is now. */
+  /** The hold after the request. */
   readonly hold: Hold;
   readonly wallet: Wallet;
 };
@@ -108,7 +108,7 @@ export function overageIn({ items }: Hold): number {
   return items.reduce((total, { overage }) => total + sumOf(overage), 0);
 }
 
-/** An open hold that is past its end has ended, even if that is not written yet. */
+/** The status of a hold at `now`. A hold that is past its expiry has ended, even if its end is not written yet. */
 export function statusOf(kind: HoldChangeKind, hold: Hold, now: Instant): HoldStatus {
   switch (kind) {
     case "opened":

@@ -33,7 +33,7 @@ const AFTER_EXPIRY = "2026-01-01T12:15:00";
 const kindsOf = (entries: readonly Entry[]): unknown[] =>
   entries.map(({ kind, amount, balanceAfter }) => [kind, amount, balanceAfter]);
 
-test("a hold writes no entry, leaves the ledger's balance, and sets aside credits that other requests cannot spend", () => {
+test("a hold writes no entry, does not change the ledger balance, and sets aside credits that no other request can spend", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.entries).toHaveLength(1);
@@ -47,7 +47,7 @@ test("a hold writes no entry, leaves the ledger's balance, and sets aside credit
   expect([customer.balance, customer.entries.length, customer.wallet.openHolds]).toEqual([100, 1, 0]);
 });
 
-test("settling less than was held charges that, and releases the rest", () => {
+test("settling less than was held charges only what was used, and releases the rest", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.settle(LATER, hold, [2])).toMatchObject({
@@ -60,7 +60,7 @@ test("settling less than was held charges that, and releases the rest", () => {
   expect(customer.entries.at(-1)).toMatchObject({ hold: hold.number, usage: { quantity: 2, uncovered: 0 } });
 });
 
-test("settling more than was held takes other credits, and any remaining price is uncovered", () => {
+test("settling more than was held charges other credits, and the rest of the price is uncovered", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.settle(LATER, hold, [12])).toMatchObject({
@@ -74,7 +74,7 @@ test("settling more than was held takes other credits, and any remaining price i
   expect(customer.balance).toBe(30);
 });
 
-test("with `atMostHeld`, and for a blocked customer, a settlement takes only what was held", () => {
+test("with `atMostHeld`, and for a blocked customer, a settlement charges only held credits", () => {
   for (const isBlocked of [false, true]) {
     const customer = customerOn();
     const hold = customer.hold(NOON, { image: 6 });
@@ -142,7 +142,7 @@ test("a hold that released its credits on expiry can be settled late, for 35 day
   expect(other.settle("2026-02-05T12:15:01", late).kind).toBe("settled_too_late");
 });
 
-test("credits that expire while they are held can be used by the hold, but the rest expires when it ends", () => {
+test("a hold can spend credits that expired while it was open; unspent credits expire when the hold ends", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-31T23:55:00", { image: 6 });
   customer.consume("2026-02-01T00:01:00", "image", 0);
@@ -159,7 +159,7 @@ test("credits that expire while they are held can be used by the hold, but the r
   expect(customer.balance).toBe(100);
 });
 
-test("after a plan change, credits held from the old plan do not move to the new one, and return with the old plan", () => {
+test("after a plan change, credits held from the old plan's allowance stay with the old plan until the customer returns to it", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   customer.assign(LATER, "bare");
@@ -170,17 +170,17 @@ test("after a plan change, credits held from the old plan do not move to the new
   expect(customer.balance).toBe(100);
 });
 
-test("a new version applies to held credits when the hold ends, and the hold keeps its price", () => {
+test("a new plan version applies to held credits when the hold ends; the hold keeps its price", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-02-09T12:00:00", { image: 9 }, { seconds: 86_400 });
-  // The allowance is now 60, of which the hold has 90.
+  // The new version grants only 60, and the hold has set aside 90 of the old allowance.
   expect(customer.check("2026-02-10T06:00:00", "image").before?.balance).toBe(0);
   customer.settle("2026-02-10T06:00:00", hold, [2]);
   expect(customer.entries.find(({ kind }) => kind === "consume")?.amount).toBe(-20);
   expect(customer.balance).toBe(40);
 });
 
-test("revoked credits that are held can be used by the hold, but the rest is revoked when it ends", () => {
+test("a hold can spend credits that were revoked while it was open; unspent credits are removed when the hold ends", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 50);
   const hold = customer.hold(NOON, { image: 3 });
@@ -194,7 +194,7 @@ test("revoked credits that are held can be used by the hold, but the rest is rev
   ]);
 });
 
-test("a hold counts toward a limit immediately, and settling corrects the count in the period it was opened in", () => {
+test("a hold counts toward a limit immediately; settling it corrects the count of the period in which it was opened", () => {
   const customer = customerOn();
   const used = (when: string) => customer.check(when, "export").before?.limit?.used;
   const hold = customer.hold("2026-01-31T23:50:00", { export: 4 });
@@ -202,13 +202,13 @@ test("a hold counts toward a limit immediately, and settling corrects the count 
   expect(customer.check("2026-01-31T23:51:00", "export")).toMatchObject({ reason: "limit_reached" });
   customer.settle("2026-01-31T23:52:00", hold, [2]);
   expect(used("2026-01-31T23:53:00")).toBe(3);
-  // Holds from the previous period do not count in the next one.
+  // Holds from the previous period do not count in the next period.
   customer.consume("2026-02-01T00:00:00", "export", 1);
   customer.settle("2026-02-01T00:01:00", other, [5]);
   expect(used("2026-02-01T00:02:00")).toBe(1);
 });
 
-test("a late settlement counts toward the limit of the plan the hold was opened on, and that plan resumes with the count", () => {
+test("a late settlement counts toward the limit of the hold's original plan, and the plan resumes with that count", () => {
   const plain = makeCatalog({
     free: [{ allowances: [], features: { export: limited }, cost: { credits: 0, per: 1 } }],
     bare: [{ allowances: [] }],
@@ -223,7 +223,7 @@ test("a late settlement counts toward the limit of the plan the hold was opened 
   expect(limit).toMatchObject({ used: 3, remaining: 2 });
 });
 
-test("an extension increases the total and the expiry, never reduces them, and can be repeated", () => {
+test("an extension can increase a hold's quantity and expiry but not reduce them, and can be repeated", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 3 });
   const first = customer.extend(LATER, hold, { quantity: 7, expiresAt: at("2026-01-02") });
@@ -238,7 +238,7 @@ test("an extension increases the total and the expiry, never reduces them, and c
   expect(customer.balance).toBe(30);
 });
 
-test("an extension that is not affordable, over the limit or too long does not change the hold", () => {
+test("a hold does not change if its extension is not affordable, exceeds the limit or is too long", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 3 });
   const end = at("2026-01-02");
@@ -260,7 +260,7 @@ test("an extension that is not affordable, over the limit or too long does not c
   expect(customer.extend(AFTER_EXPIRY, hold, { quantity: 4 }).kind).toBe("hold_expired");
 });
 
-test("a customer has at most 1,000 open holds, and expired ones do not count", () => {
+test("a customer has at most 1,000 open holds; expired holds do not count", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 100_000);
   for (let i = 0; i < OPEN_HOLDS_MAX; i++) customer.hold(NOON, { image: 1 });

@@ -30,7 +30,7 @@ export type SettledItem = {
   /** How many of the charged credits the hold had set aside. */
   readonly creditsFromHold: number;
   readonly overageCredits: number;
-  /** The part of the price that exceeds what was held, whether anything covered it or not. */
+  /** The part of the price beyond the held amount, whether covered or not. */
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   /** The charge. Null if nothing was used. */
@@ -38,9 +38,9 @@ export type SettledItem = {
 };
 
 type Closing = {
-  /** The quantities that were actually used, in the order of the hold's items. Null releases everything. */
+  /** The quantities that were actually used, in the order of the hold's items. If null, the hold releases everything. */
   readonly quantities: readonly number[] | null;
-  /** Takes no credits other than those of the hold. */
+  /** Charges only credits and overage that the hold set aside. */
   readonly atMostHeld: boolean;
   /** Whether the hold has already ended and released its credits. */
   readonly isLate: boolean;
@@ -87,7 +87,7 @@ export function closeHold(
   return settled;
 }
 
-/** A hold is counted by its number, because it has no ledger entry yet. */
+/** How limit counters identify an item of a hold: by the hold's number, because it has no ledger entry yet. */
 export function countedIn({ number: hold, assignment }: Hold, { feature }: HeldItem): Counted {
   return { feature, assignment, hold, sequence: 0 };
 }
@@ -104,16 +104,16 @@ type Use = { readonly item: HeldItem; readonly creditsRequired: number };
 
 /** How the price of one item is covered. */
 type Way = {
-  /** Credits of the hold; `further` is the number of other credits. */
+  /** The hold's credits that pay for the item. `further` is the number of other credits. */
   readonly held: readonly HeldPart[];
   readonly further: number;
   readonly overage: readonly OveragePart[];
   readonly uncovered: number;
-  /** How much of the price the hold had set aside, as credits or overage, regardless of what pays for it in the end. */
+  /** How much of the price the hold had set aside, as credits or overage, regardless of what finally pays for it. */
   readonly promised: number;
 };
 
-/** Covers the prices of all items: with credits of the hold, other credits, overage of the hold, other overage, in this order. */
+/** Covers the prices of all items, in this order: the hold's credits, other credits, the hold's overage, other overage. */
 function cover(
   catalog: Catalog,
   draft: Draft,
@@ -187,15 +187,15 @@ function originOf(
   { hold, rest }: { readonly hold: Hold; readonly rest: readonly HeldPart[] },
 ): Origin {
   const held = findHeld(wallet, number);
-  assert(held !== undefined, "credits that return were held");
+  assert(held !== undefined, "only held credits are returned");
   const { pool, kind, expiresAt } = held;
   const toRevoke = sumOf(rest.filter(({ grant, isRevoked }) => grant === number && isRevoked));
   return { number, pool, kind, expiresAt, toRevoke, hold: hold.number };
 }
 
 /**
- * Revokes credits of a grant that open holds have set aside: those from `start` to `end`, counted over all holds in the order in which
- * they were opened. The holds keep them until they end.
+ * Revokes credits of a grant that open holds have set aside. `start` and `end` are positions among these credits, in the order in which
+ * the holds were opened. The credits stay in their holds until the holds end.
  */
 export function revokeHeld(
   draft: Draft,
@@ -230,7 +230,7 @@ export function revokeHeld(
   draft.wallet = { ...draft.wallet, held };
 }
 
-/** The hold that ends first, by `now`. If several end at the same time, the oldest one. */
+/** The hold with the earliest end up to `now`. Ties: the oldest hold. Null if no hold has ended. */
 export function findFirstEnd({ holds, holdsUntil, openHolds }: Wallet, now: Instant): Hold | null {
   assert(openHolds === 0 || now <= holdsUntil, "all holds that end before a decision are known");
   let first: Hold | null = null;

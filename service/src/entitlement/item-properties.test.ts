@@ -31,7 +31,7 @@ function beforeEvery<Kind extends Request["kind"]>(
 
 beforeEvery(
   "decide",
-  "items are charged like separate requests; if any would be denied, the request is denied for the first one's reason",
+  "items are charged like separate requests; if any item would be denied, the whole request is denied for the first reason",
   (book, request, { catalog, clock }) => {
     const [together, apart] = [book.copy(), book.copy()];
     const { answer } = together.commit(catalog, request, clock);
@@ -69,7 +69,7 @@ beforeEvery(
 
 beforeEvery(
   "decide",
-  "the affordable quantity of the denied item is allowed, and one more is not",
+  "the affordable quantity of the denied item is allowed, but one more unit is not",
   (book, { items }, { catalog, clock }) => {
     const { answer } = book.ask(catalog, { kind: "decide", items }, clock);
     if (answer.kind !== "decided" || answer.deniedItem === null || answer.affordableQuantity === null) return;
@@ -98,7 +98,7 @@ beforeEvery(
 
 beforeEvery(
   "reverse_request",
-  "reversing a request reverses each of its charges in order, or nothing",
+  "reversing a request reverses all of its charges in order, or none of them",
   (book, { consume }, { catalog, clock }) => {
     const { index, of } = book.consumes()[consume]?.usage.place ?? { index: 0, of: 1 };
     const [together, apart] = [book.copy(), book.copy()];

@@ -10,7 +10,7 @@ type Sent = {
   readonly fingerprint: Fingerprint | undefined;
 };
 
-/** How a request differs from the earlier one with the same key in the project. Null if it is the same request. */
+/** How a request differs from the earlier request with the same key in the project. Null if it is the same request. */
 export function findConflict(sent: Sent, earlier: Sent): KeyConflict | null {
   if (sent.endpoint !== earlier.endpoint) return "endpoint";
   if (sent.environmentId !== earlier.environmentId) return "environment";

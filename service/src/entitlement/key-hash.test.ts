@@ -5,7 +5,7 @@ import { hashKey } from "./key-hash.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-// RFC 9562, appendix A.6, and the example of the ULID specification.
+// Examples from RFC 9562, appendix A.6, and from the ULID specification.
 const UUID = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
@@ -15,7 +15,7 @@ test.each([
   { key: ULID, time: (1469922850259).toString(16).padStart(12, "0") },
   { key: ULID.toLowerCase(), time: (1469922850259).toString(16).padStart(12, "0") },
   { key: `7${"Z".repeat(25)}`, time: "ffffffffffff" },
-])("$key is hashed to its time and 80 bits of SHA-256 of its text", ({ key, time }) => {
+])("the hash of $key is its time followed by 80 bits of SHA-256", ({ key, time }) => {
   expect(hashKey(key)).toBe(time + sha256(key).slice(0, 20));
 });
 
@@ -34,11 +34,11 @@ test.each([
   `${ULID.slice(0, 25)}U`,
   `${ULID}0`,
   "01ARZ3NDEKTSV4RRFFQ69G5F\u212a",
-])("%j is neither a UUIDv7 nor a ULID, and is hashed to 128 bits of SHA-256", (key) => {
+])("%j is neither a UUIDv7 nor a ULID, so its hash is 128 bits of SHA-256", (key) => {
   expect(hashKey(key)).toBe(sha256(key).slice(0, 32));
 });
 
-test("two IDs with the same time, and two spellings of one ID, are different keys", () => {
+test("IDs with the same time, or different spellings of one ID, are different keys", () => {
   const suffix = fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{12}$/), { minLength: 2, maxLength: 50 });
   fc.assert(
     fc.property(suffix, (suffixes) => {

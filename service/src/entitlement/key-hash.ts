@@ -2,14 +2,14 @@ import { hash } from "node:crypto";
 import { type ShortHash, shortHash } from "./fingerprint.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** Crockford's base 32. The first digit carries 3 bits, because a ULID has 128 bits. */
+/** A ULID in Crockford's base 32. The first digit has only 3 bits, because a ULID has 128 bits. */
 const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
 const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID starts with its time, and so does its hash: 48
- * bits of time, then 80 bits of SHA-256 of the whole text. Keys from the same hour are then neighbors in the index instead
- * of being spread over all pages. Any other key has 128 bits of SHA-256.
+ * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID starts with its time, and so does its hash: 48 bits of time, then
+ * 80 bits of SHA-256 of the whole text. Keys from the same hour are then neighbors in the index instead of being spread over all pages. Any
+ * other key is hashed to 128 bits of SHA-256.
  */
 export function hashKey(key: string): ShortHash {
   const time = timeOf(key);

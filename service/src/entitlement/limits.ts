@@ -12,7 +12,7 @@ export type LimitPosition = {
   readonly resetsAt: Instant | null;
 };
 
-/** The plan's terms for a feature, and the customer's override of them, if there is one. */
+/** A feature's terms in the plan, and the customer's override, if any. */
 export type Terms = {
   readonly feature: FeatureId;
   readonly planTerms: PlanFeature | undefined;
@@ -111,7 +111,7 @@ export function findOwn(
   );
 }
 
-/** A charge, or a hold, whose sequence does not matter. */
+/** A charge or a hold. The sequence of a hold is ignored. */
 export type Counted = Pick<Usage, "feature" | "assignment"> & Pick<Entry, "sequence" | "hold">;
 
 /** Whether an override's counter includes this charge. */
@@ -122,7 +122,7 @@ export function countsCharge(counter: OwnCounter, charge: Counted): boolean {
   return earlier !== null && charge.assignment === earlier.assignment && isFrom(earlier, charge);
 }
 
-/** A settled hold counts in the period in which it was opened, so its number decides. */
+/** A settled hold counts in the period in which it was opened, so the number of the hold decides. */
 function isFrom(
   { fromSequence, fromHold }: Pick<LimitCounter, "fromSequence" | "fromHold">,
   { sequence, hold }: Counted,
@@ -130,7 +130,7 @@ function isFrom(
   return hold === null ? sequence >= fromSequence : hold >= fromHold;
 }
 
-/** Changes the quantity of a charge in the counters that count it, but not in those of later periods. */
+/** Changes the quantity of a charge in the counters that include the charge. Counters of later periods do not change. */
 export function recount(wallet: Wallet, charge: Counted, change: number): Wallet {
   const { assignment, paused, ownCounters } = wallet;
   const recounted = (other: Assignment): Assignment =>

@@ -5,18 +5,18 @@ import { METADATA_DEPTH_MAX, parseMetadata } from "./metadata.ts";
 /** Parses JSON text, because some of these values cannot be written as literals. */
 const parse = (json: string) => parseMetadata(JSON.parse(json));
 
-test("an empty object counts as absent", () => {
+test("an empty object counts as absent metadata", () => {
   expect(parse("{}")).toEqual({ kind: "none" });
 });
 
 test.each([
-  ["bytes are those of the canonical text in UTF-8", '{ "b": "é",  "a": 1.0 }', { bytes: 16 }],
+  ["bytes are counted in the canonical text in UTF-8", '{ "b": "é",  "a": 1.0 }', { bytes: 16 }],
   ["keys are counted over all levels", '{"a":{"b":{"c":1}},"d":[{"e":1},{"e":2}]}', { keys: 6 }],
   ["array items are not keys", '{"a":[1,2,3,[4,5]]}', { keys: 1 }],
   ["a flat object has depth 1", '{"a":1,"b":"two","c":null}', { depth: 1 }],
   ["an empty object inside adds a level", '{"a":{}}', { depth: 2 }],
   ["an empty array inside adds a level", '{"a":[]}', { depth: 2 }],
-  ["the deepest branch counts", '{"a":[[{"b":1}]],"c":{}}', { depth: 4 }],
+  ["the deepest branch determines the depth", '{"a":[[{"b":1}]],"c":{}}', { depth: 4 }],
 ])("%s", (_, json, expected) => {
   expect(parse(json)).toMatchObject({ kind: "metadata", metadata: expected });
 });
@@ -53,9 +53,9 @@ test.each([
   ["an integer past 2^53-1", '{"a":9007199254740992}', "2^53-1"],
   ["an integer below -(2^53-1)", '{"a":-9007199254740992}', "2^53-1"],
   ["a large integer written with an exponent", '{"a":1e21}', "2^53-1"],
-  ["a number beyond a double", '{"a":1e400}', "2^53-1"],
-  ["a number beyond a double, negative and nested", '{"a":[{"b":-1e400}]}', "2^53-1"],
-])("%s is unusable", (_, json, problem) => {
+  ["a number outside the range of a double", '{"a":1e400}', "2^53-1"],
+  ["a nested negative number outside the range of a double", '{"a":[{"b":-1e400}]}', "2^53-1"],
+])("metadata with %s is rejected", (_, json, problem) => {
   expect(parse(json)).toEqual({ kind: "unusable", problem: expect.stringContaining(problem) });
 });
 
@@ -65,7 +65,7 @@ test.each([
   ["fractions", '{"a":0.1,"b":-1.5e-300}'],
   ["control characters other than NUL", '{"a":"\\u0001\\u001f\\u007f"}'],
   ["names that every object has", '{"toString":1,"constructor":2,"hasOwnProperty":3}'],
-])("%s are accepted", (_, json) => {
+])("metadata with %s is accepted", (_, json) => {
   expect(parse(json)).toMatchObject({ kind: "metadata" });
 });
 

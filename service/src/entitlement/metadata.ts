@@ -16,7 +16,7 @@ export type MetadataLimits = {
   readonly depthMax: number;
 };
 
-/** Larger than the limit of any workspace. Bounds the recursion of `inspect`. */
+/** Larger than the depth limit of any workspace. Bounds the recursion of `inspect`. */
 export const METADATA_DEPTH_MAX = 32;
 
 export type ExceededLimit = {

@@ -21,7 +21,7 @@ const T = (minutes: number): string =>
 
 const totalOf = ({ wallet }: Timeline): number => balanceOf(wallet, CREDITS) + heldIn(wallet, CREDITS);
 
-test("a move reports what was spent and held, and leaves an allowance alone", () => {
+test("a move reports spent and held credits, and an allowance cannot be moved", () => {
   const [ada, bob] = [customerOn("pro"), customerOn("bare")];
   ada.topUp(T(0), 500);
   ada.consume(T(1), "image", 22);

@@ -21,7 +21,7 @@ export type MoveOutcome =
       spent: number;
       /** Credits of the grant that open holds set aside. They do not move: a hold spends them, or they are revoked when it ends. */
       held: number;
-      /** The grant of the receiving customer. */
+      /** The receiving customer's new grant. */
       grant: NewGrant;
       from: Change;
       to: Change;

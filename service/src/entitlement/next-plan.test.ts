@@ -79,7 +79,7 @@ test("`period_end` is the end of the current period of the plan's longest allowa
   expect(onTrial.assign("2026-01-02", "pro", { startsAt: "period_end" })).toBe("no_running_period");
 });
 
-test("a plan that ends before its period leaves no gap before the plan that follows at `period_end`", () => {
+test("if a plan ends before its period does, the plan scheduled for `period_end` starts without a gap", () => {
   const customer = onPro(withDefault);
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-01-20"), shorten: true });
   expect(customer.assign("2026-01-03", "basic", { startsAt: "period_end" })).toBe("changed");
@@ -121,7 +121,7 @@ test("scheduling again replaces the pending change; assigning a plan, ending the
   }
 });
 
-test("a plan that ends first is followed by the default plan until the pending change starts", () => {
+test("if a plan ends before the pending change starts, the customer has the default plan until then", () => {
   const customer = onPro(withDefault);
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-01-10"), shorten: true });
   customer.assign("2026-01-03", "basic", { startsAt: at("2026-01-20"), endsAt: at("2026-01-25") });
@@ -138,7 +138,7 @@ test("a plan that ends first is followed by the default plan until the pending c
   ]);
 });
 
-test("a pending change to the default plan turns it into an assigned plan that keeps its allowance and anchor", () => {
+test("a pending change to the default plan makes the plan assigned, and it keeps its allowance and anchor", () => {
   const customer = new Timeline(withDefault);
   customer.consume("2026-01-05", "text");
   customer.assign("2026-01-06", "free", { startsAt: at("2026-01-20") });
@@ -147,7 +147,7 @@ test("a pending change to the default plan turns it into an assigned plan that k
   expect(customer.balance).toBe(4);
 });
 
-test("scheduling a plan that the customer will still have then changes only its end, immediately", () => {
+test("if the customer will still have a plan at the scheduled start, scheduling it only changes its end, immediately", () => {
   const customer = onPro();
   expect(customer.assign("2026-01-02", "pro", { startsAt: at("2026-02-01") })).toBe("unchanged");
   const shorter = { startsAt: at("2026-02-01"), endsAt: at("2026-03-01") };
@@ -178,7 +178,7 @@ test("an archived plan cannot be scheduled, but starts if it was scheduled befor
   expect(customer.assign("2026-01-13", "basic", { startsAt: at("2026-02-01") })).toBe("plan_archived");
 });
 
-test("a plan with a past start starts now, with periods counted from that time; the end must be after the start", () => {
+test("a plan with a start in the past starts now, with periods counted from that start; its end must be later", () => {
   const customer = onPro();
   expect(customer.assign("2026-01-10", "basic", { startsAt: at("2026-01-05") })).toBe("changed");
   expect(customer.check("2026-01-10", "image").before?.resetsAt).toBe(at("2026-02-05"));
@@ -188,7 +188,7 @@ test("a plan with a past start starts now, with periods counted from that time; 
     );
 });
 
-test("among billing events with the same time, a renewal keeps a pending change, and an end drops it permanently", () => {
+test("if billing events have the same time, a renewal keeps the pending change, and a cancellation drops it permanently", () => {
   const asOf = at("2026-01-05");
   const renewal = { plan: "pro", endsAt: at("2026-03-01"), asOf };
   const downgrade = { plan: "basic", startsAt: at("2026-02-15"), endsAt: null, asOf };
@@ -219,7 +219,7 @@ test("among billing events with the same time, a renewal keeps a pending change,
   );
 });
 
-test("an event delivered again does not drop a change that a person scheduled after it", () => {
+test("a repeated event does not drop a change that a person scheduled after the first delivery", () => {
   const customer = new Timeline(catalog);
   const renewal = { endsAt: at("2026-03-01"), asOf: at("2026-01-01") };
   customer.assign("2026-01-01", "pro", renewal);

@@ -28,7 +28,7 @@ export function holdCredits(
   return isOneTooMany ? { kind: "too_many_holds" } : decision;
 }
 
-/** They count against limits now, but are charged when the hold is settled. */
+/** Opens a hold. Its items count toward limits now, and are charged when the hold is settled. */
 function openHold(
   draft: Draft,
   items: readonly Priced[],

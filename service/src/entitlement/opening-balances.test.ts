@@ -28,7 +28,7 @@ function customerOn(plan: string): Timeline {
   return customer;
 }
 
-/** The balances at a time, without the plan. */
+/** The opening balances at a time, without the plan. */
 function open({ wallet }: Timeline, when: string) {
   const { allowances, credits } = openingBalances(catalog, wallet, at(when));
   return {
@@ -37,7 +37,7 @@ function open({ wallet }: Timeline, when: string) {
   };
 }
 
-test("a customer has a plan with its anchor, the rest of the allowance, and credits by kind and expiry", () => {
+test("opening balances contain the plan with its anchor, the remaining allowance, and credits by kind and expiry", () => {
   const customer = customerOn("pro");
   customer.topUp("2026-01-02", 50);
   customer.topUp("2026-01-02", 5, { kind: "manual", expiresAt: at("2027-01-01") });
@@ -50,7 +50,7 @@ test("a customer has a plan with its anchor, the rest of the allowance, and cred
     ["manual", 5, at("2027-01-01")],
     ["purchase", 50, null],
   ]);
-  // A renewal that is due counts.
+  // A due renewal is included.
   expect(open(customer, "2026-02-04").allowances).toEqual([100]);
 });
 
@@ -97,7 +97,7 @@ test("held credits that have expired are left out", () => {
   expect(open(customer, "2026-01-05").credits).toEqual([["purchase", 30, null]]);
 });
 
-test("a customer without a plan has credits only", () => {
+test("the opening balances of a customer without a plan contain only credits", () => {
   const customer = new Timeline(catalog);
   customer.topUp("2026-01-02", 50);
   expect(openingBalances(catalog, customer.wallet, at("2026-01-03"))).toMatchObject({

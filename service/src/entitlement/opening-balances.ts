@@ -7,7 +7,7 @@ import type { Assignment, GrantKind, Wallet } from "./wallet.ts";
 
 export type OpeningBalances = {
   readonly plan: { readonly plan: Plan; readonly anchor: Instant; readonly endsAt: Instant | null } | null;
-  /** One for each allowance of the plan's latest version. */
+  /** The remaining credits of each allowance in the plan's latest version. */
   readonly allowances: readonly { readonly pool: PoolId; readonly remaining: number }[];
   readonly credits: readonly OpeningCredits[];
 };
@@ -65,7 +65,7 @@ function ownedGrants({ grants, held }: Wallet, now: Instant) {
   return owned.values();
 }
 
-/** The credits that the plan's latest version grants; 0 if the period differs. */
+/** The credits that the plan's latest version grants in the pool. 0 if the current version's allowance has a different period. */
 function latestAllowance(catalog: Catalog, assignment: Assignment | null, pool: PoolId): number {
   if (assignment === null) return 0;
   const find = ({ allowances }: { readonly allowances: Plan["versions"][number]["allowances"] }) =>

@@ -47,7 +47,7 @@ test("a request that needs more than the remaining credits is denied if the plan
   });
 });
 
-test("a top-up does not repay overage, and a new period starts at 0", () => {
+test("a top-up does not repay overage, and overage restarts at 0 in a new period", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   customer.topUp("2026-01-04", 30);
@@ -91,7 +91,7 @@ test("in the period of the charge, a reversal removes overage first", () => {
   expect(customer.check("2026-01-05", "image").before).toMatchObject({ balance: 100, overage: { used: 0 } });
 });
 
-test("in a later period, a reversal reports the overage that it reverses, but no count changes", () => {
+test("in a later period, a reversal reports the overage that it reverses, but changes no overage count", () => {
   const customer = customerOn();
   const { entry } = customer.consume("2026-01-03", "image", 12);
   customer.consume("2026-02-03", "image", 11);
@@ -135,7 +135,7 @@ test("usage beyond a hold uses only overage that no hold has set aside", () => {
   });
 });
 
-test("each item of a hold keeps its own overage; other items can use the rest", () => {
+test("each item of a hold uses its own overage first; other items can use what is left", () => {
   const both = makeCatalog({
     pro: [{ features: { image: null, text: null }, allowances: [allowing(100, 50)] }],
   });
@@ -183,7 +183,7 @@ test("extending a hold sets more overage aside, and a release returns it", () =>
   expect(customer.check(during, "image").before).toMatchObject({ balance: 100, overage: { held: 0 } });
 });
 
-test("items are charged in order, and only the last ones become overage", () => {
+test("items are charged in order, and only the last items become overage", () => {
   const both = makeCatalog({
     pro: [{ features: { image: null, text: null }, allowances: [allowing(100, 50)] }],
   });

@@ -3,8 +3,8 @@ import type { PoolId } from "../primitives/brand.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
 
-// Usage beyond the credits of an allowance, which the billing system invoices later. It is counted alongside the granted allowance, by the
-// number of its grant: a new period starts a new count, and a paused plan keeps its own.
+// Overage is usage beyond the credits of an allowance, which the billing system invoices later. Each granted allowance has its own count: a
+// new period starts at 0, and a paused plan keeps its count.
 
 /** A customer's overage of one pool in the current period. */
 export type OveragePosition = {
@@ -36,7 +36,7 @@ export function overagePosition(
   return { credits, used, held, remaining };
 }
 
-/** How much more can be used. */
+/** How much more overage can be used. */
 export function overageLeft(position: OveragePosition | null): number {
   if (position === null) return 0;
   return position.remaining ?? Math.max(0, UNLIMITED - position.used - position.held);
@@ -48,13 +48,13 @@ export function overageLeftIn(catalog: Catalog, wallet: Wallet, pool: PoolId): n
   return overageLeft(overagePosition(wallet, version, pool));
 }
 
-/** The overage of an allowance, or the customer's own. Null if unlimited. A change applies immediately. */
+/** The overage that an allowance permits, or the customer's override of it. Null if unlimited. A change applies immediately. */
 function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, overage }: Allowance) {
   const own = overrides?.allowances.find((other) => other.pool === pool && other.period === period);
   return own?.overage === undefined ? overage : own.overage;
 }
 
-/** New overage in the current period. */
+/** Assigns new overage to the allowance of the current period. */
 export function overageParts(wallet: Wallet, pool: PoolId, credits: number): readonly OveragePart[] {
   if (credits === 0) return [];
   const granted = findGranted(wallet, pool);
@@ -66,7 +66,7 @@ function findGranted({ assignment }: Wallet, pool: PoolId): GrantedAllowance | u
   return assignment?.allowances.find((other) => other.pool === pool);
 }
 
-/** Adds parts to the counts of their allowances, or with -1 subtracts them. Parts of earlier periods no longer count. */
+/** Adds overage parts to the counts of their allowances. A factor of -1 subtracts them. Ignores parts from earlier periods. */
 export function countOverage(
   wallet: Wallet,
   parts: readonly OveragePart[],

@@ -47,7 +47,7 @@ test("overrides stay in force when the plan changes, but allow nothing without a
   expect(customer.check("2026-01-06", "image").reason).toBe("no_active_plan");
 });
 
-test("a higher limit with the same period continues the count, and the plan's limit applies again when it ends", () => {
+test("a higher limit with the same period continues the count, and the plan's limit applies again when the override ends", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.consume("2026-01-02", "image", 5);
@@ -133,7 +133,7 @@ test("a new plan version does not change the count of an override's limit", () =
   expect(customer.check("2026-01-06", "image").before?.limit).toMatchObject({ quantity: 10, used: 4 });
 });
 
-test("an override for a monthly allowance does not apply to a daily one", () => {
+test("an override for a monthly allowance does not apply to a daily allowance", () => {
   const customer = onPro();
   customer.override("2026-01-02", {}, { credits: 500 });
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;
@@ -159,7 +159,7 @@ test("an overridden allowance returns to the plan's credits when a plan version 
   expect(customer.check("2026-01-03", "image").before?.balance).toBe(2_990);
 });
 
-test("an allowance override with a new amount uses the current plan's period; with the same amount it keeps its period", () => {
+test("an allowance override with a new amount uses the current plan's period; with an unchanged amount, it keeps its own period", () => {
   const customer = onPro();
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;
   customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });

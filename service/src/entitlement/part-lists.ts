@@ -21,7 +21,7 @@ export function split<P extends Piece>(parts: readonly P[], credits: number): { 
   return { first, left };
 }
 
-/** All parts in order. Credits of the same grant are one part, unless some of them were revoked. */
+/** Joins two lists in order. Credits of a grant become one part, or two if some of them were revoked. */
 export function join<P extends Piece>(parts: readonly P[], more: readonly P[]): P[] {
   const joined = new Map<string, P>();
   for (const part of [...parts, ...more]) {
@@ -31,14 +31,14 @@ export function join<P extends Piece>(parts: readonly P[], more: readonly P[]): 
   return [...joined.values()];
 }
 
-/** The credits that an item needs, and the parts that were set aside for it. Items of the same pool may use what others leave. */
+/** The credits that an item needs, and the parts that were set aside for it. Items of the same pool can use each other's leftover parts. */
 type Need<P extends Piece> = {
   readonly pool: number;
   readonly parts: readonly P[];
   readonly credits: number;
 };
 
-/** How parts that were set aside are spent: each item first uses its own, then what other items of the same pool leave. */
+/** How parts that were set aside are spent: each item uses its own parts first, then leftover parts of other items in the same pool. */
 export function spend<P extends Piece>(needs: readonly Need<P>[]): { spent: P[][]; rest: P[] } {
   const own = needs.map(({ parts, credits }) => split(parts, credits));
   let rest = own.map(({ left }) => left);

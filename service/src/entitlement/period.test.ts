@@ -36,7 +36,7 @@ const instants = fc
   .map((ms) => brandAs<Instant>(ms));
 const kinds = fc.constantFrom<PeriodKind>("day", "week", "month", "year");
 
-test("each period contains its moment and starts where the previous one ends", () => {
+test("each period contains its moment and starts when the previous period ends", () => {
   fc.assert(
     fc.property(kinds, instants, instants, (kind, anchor, now) => {
       const period = periodAt(kind, anchor, now);
@@ -44,7 +44,7 @@ test("each period contains its moment and starts where the previous one ends", (
       expect(period.end).toBeGreaterThan(now);
       const before = periodBefore(kind, anchor, period.start);
       expect(before.end).toBe(period.start);
-      if (period.end === null) throw new Error("has an end");
+      if (period.end === null) throw new Error("the period has no end");
       const next = periodAt(kind, anchor, period.end);
       expect(next.start).toBe(period.end);
       expect(endAfter(kind, anchor, period.start, 0)).toBe(period.end);

@@ -13,8 +13,8 @@ const MONTHS = { month: 1, year: 12 } as const;
 const ALWAYS: Period = { start: brandAs<Instant>(0), end: null };
 
 /**
- * The period that contains `at`. Every period is counted from the anchor, in UTC, not from the previous period: an anchor
- * on the 31st gives 28 February and then 31 March. An anchor in the future works too: it only sets the boundaries.
+ * The period that contains `at`. Every period is counted from the anchor, in UTC, not from the previous period: an anchor on the 31st gives
+ * 28 February and then 31 March. The anchor may be in the future, because it only sets the boundaries.
  */
 export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period {
   if (kind === "once") return ALWAYS;
@@ -37,7 +37,7 @@ export function periodBefore(kind: PeriodKind, anchor: Instant, start: Instant):
   return periodAt(kind, anchor, brandAs<Instant>(start - 1));
 }
 
-/** The earlier of two times. Null is never. */
+/** The earlier of two times. Null means never. */
 export function earlierOf(a: Instant, b: Instant | null): Instant;
 export function earlierOf(a: Instant | null, b: Instant | null): Instant | null;
 export function earlierOf(a: Instant | null, b: Instant | null): Instant | null {
@@ -45,7 +45,7 @@ export function earlierOf(a: Instant | null, b: Instant | null): Instant | null 
   return a < b ? a : b;
 }
 
-/** An estimate that is never too high, and at most one period too low. */
+/** Estimates the index of the period that contains `at`. The result is never too high, and at most 1 too low. */
 function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: Instant): number {
   if (kind === "day" || kind === "week") return Math.floor((at - anchor) / LENGTH_MS[kind]);
   const from = new Date(anchor);
@@ -54,7 +54,7 @@ function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: I
   return Math.floor(months / MONTHS[kind]) - 1;
 }
 
-/** The anchor moved by `index` periods. A day that the month does not have becomes its last day. */
+/** The anchor moved by `index` periods. A day that a month does not have becomes the month's last day. */
 function boundary(kind: Exclude<PeriodKind, "once">, anchor: Instant, index: number): Instant {
   if (kind === "day" || kind === "week") return brandAs<Instant>(anchor + index * LENGTH_MS[kind]);
   const moved = new Date(anchor);

@@ -37,8 +37,8 @@ export function findMissedVersion(
 }
 
 /**
- * Switches to another version of the same plan. The anchor, counters and usage are kept. The balance becomes the new allowance minus
- * the used credits. An allowance whose period ends at this moment is not adjusted: its next period is granted afterward.
+ * Switches to another version of the same plan. The anchor, counters and usage are kept. The balance becomes the new allowance minus the
+ * used credits. An allowance whose period ends at this moment is not adjusted, because its next period is granted afterward.
  */
 export function switchVersion(draft: Draft, version: PlanVersion): void {
   const { assignment } = draft.wallet;
@@ -98,7 +98,7 @@ function newerVersions(catalog: Catalog, current: PlanVersion): readonly PlanVer
   return versions.filter(({ number }) => number > current.number);
 }
 
-/** The first boundary at or after `from`; `from` itself for a plan without periods. */
+/** The first period boundary at or after `from`. For a plan without periods, `from`. */
 function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Instant {
   const kind = longestPeriod(version);
   if (kind === null) return from;
@@ -109,8 +109,8 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
 /**
- * The end of the current period of the longest allowance, or of the plan if that is sooner, so that the next plan starts without a
- * gap. Null if no allowance renews.
+ * The end of the current period of the longest allowance, or the end of the plan if the plan ends sooner, so that the next plan starts
+ * without a gap. Null if no allowance renews.
  */
 export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Instant): Instant | null {
   const { version, anchor, endsAt } = assignment;
@@ -119,7 +119,7 @@ export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Inst
   return earlierOf(periodAt(kind, anchor, at).end, endsAt);
 }
 
-/** Whether all allowances that renew do so at `at`. */
+/** Whether all renewing allowances start a period at `at`. */
 export function isBoundary({ allowances }: PlanVersion, anchor: Instant, at: Instant): boolean {
   return allowances.every(({ period }) => period === "once" || periodAt(period, anchor, at).start === at);
 }

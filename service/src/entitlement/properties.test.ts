@@ -22,7 +22,7 @@ function always(name: string, check: (script: Script) => void, among = histories
   test(name, { timeout: HISTORIES_TIMEOUT_MS }, () => forEveryHistory(RUNS, check, among));
 }
 
-always("ledger, grants, counters and reversals agree after every step", (script) => {
+always("ledger, grants, counters and reversals are consistent after every step", (script) => {
   play(script, { after: (book) => expect(audit(book)).toEqual([]) });
 });
 
@@ -72,7 +72,7 @@ always("a denied request writes only due changes", (script) => {
   });
 });
 
-// Steady clocks only: after a step back, an earlier read may have moved the wallet past the clock.
+// Uses only clocks that never step back: after a step back, an earlier read may have moved the wallet past the clock.
 always("reading a wallet often or rarely gives the same result", lookOftenAndRarely, steadyHistories);
 
 function lookOftenAndRarely(script: Script): void {
@@ -81,7 +81,7 @@ function lookOftenAndRarely(script: Script): void {
   let { firstCatalog: catalog, start: clock } = script;
   for (const step of script.steps) {
     lookAtEveryEnd(often, catalog, { from: clock, until: step.clock });
-    // A catalog holds only its latest default plan, so both wallets must be read before it changes.
+    // A catalog holds only its latest default plan, so both wallets must be read before the default plan changes.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [often, rarely] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(often, step).answer).toEqual(playStep(rarely, step).answer);
@@ -165,7 +165,7 @@ always("purchased and manually added credits survive every plan change", (script
   play(script, {
     before: (book, { catalog, clock }) => {
       const noticed = book.copy();
-      // Credits expire, and holds end.
+      // Applies due expiries and hold ends first, because the plan change does not cause them.
       noticed.notice(catalog, clock);
       before = added(noticed);
     },
@@ -205,7 +205,7 @@ always("reversing everything restores every grant and every limit", (script) => 
   expect({ grants: openGrants(book), seen: seen(book, step) }).toEqual(before);
 });
 
-always("holding and releasing changes no credits, no limit and no entry", (script) => {
+always("opening and releasing a hold changes no credits and no limit, and writes no entry", (script) => {
   play(script, {
     after: (book, step) => {
       const { catalog, clock } = step;
@@ -225,7 +225,7 @@ always("holding and releasing changes no credits, no limit and no entry", (scrip
   });
 });
 
-always("a clock that steps back grants nothing twice", (script) => {
+always("no credits are granted twice when the clock steps back", (script) => {
   play(script, {
     after: (book, { catalog, clock }) => {
       const copy = book.copy();
@@ -237,7 +237,7 @@ always("a clock that steps back grants nothing twice", (script) => {
   });
 });
 
-/** Reads the wallet just before and at each moment in the range at which something in it ends. */
+/** Reads the wallet just before and at each time in the range when a plan, period, grant or hold ends. */
 function lookAtEveryEnd(
   book: Book,
   catalog: Catalog,

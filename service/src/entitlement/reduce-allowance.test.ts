@@ -52,7 +52,7 @@ test("purchased credits and other pools are not reduced", () => {
   expect(customer.reduce("2026-01-11", 0)).toEqual({ kind: "no_allowance" });
 });
 
-test("a new plan version counts the rest as used", () => {
+test("a new plan version counts the removed credits as used", () => {
   const customer = customerOn("grown", 30);
   expect(customer.check("2026-01-21", "image").before?.balance).toBe(50);
 });

@@ -8,16 +8,16 @@ import type { Wallet } from "./wallet.ts";
 
 export type ReductionOutcome =
   | { kind: "reduced"; credits: number; change: Change }
-  /** The allowance already has exactly this much left. The change contains only due changes. */
+  /** Exactly the requested amount already remains. The change contains only due changes. */
   | { kind: "unchanged"; change: Change | null }
   /** The plan grants no allowance in this pool. */
   | { kind: "no_allowance" }
-  /** A reduction never adds credits. `remaining` is what is left now. */
+  /** A reduction never adds credits. `remaining` is the current amount. */
   | { kind: "above_remaining"; remaining: number };
 
 /**
- * Reduces the allowance of the current period to what is left of it in another system. The rest counts as used: a new version of the
- * plan does not grant it again, and the next period starts with the full allowance.
+ * Reduces the allowance of the current period to the amount remaining in another system. The removed credits count as used, so a new plan
+ * version does not grant them again. The next period starts with the full allowance.
  */
 export function reduceAllowance(
   catalog: Catalog,

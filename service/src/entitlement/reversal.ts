@@ -19,7 +19,7 @@ import { balanceOf, type Wallet } from "./wallet.ts";
 export type Reversal = {
   readonly customerId: CustomerId;
   readonly consumeId: string;
-  /** Null reverses everything not yet reversed. The feature is null if the caller named none. */
+  /** The part to reverse. Null for everything not yet reversed. `feature` is null if the caller sent no feature. */
   readonly part: { readonly feature: FeatureKey | null; readonly quantity: Quantity } | null;
   readonly note: string | null;
 };
@@ -41,8 +41,8 @@ export type KeyedReversal = {
 };
 
 /**
- * The key under which the response is stored. A caller's key cannot contain a space, so it never equals the key of a whole charge. A
- * retry with another note is the same request.
+ * The key under which the response is stored. Without a caller's key, it contains a space, so it never equals a caller's key. A retry
+ * with another note is the same request.
  */
 export function keyReversal(reversal: Reversal, idempotencyKey: string | null): KeyedReversal {
   const { customerId, consumeId, part } = reversal;
@@ -79,14 +79,14 @@ type Details = {
 
 type Reversed = {
   readonly subjectId: Uuid;
-  /** The charges, of which `total` names some by their index. */
+  /** The charges of the request. `total` refers to them by index. */
   readonly consumes: readonly ConsumeFacts[];
   readonly total: ReversedTotal;
   /** The wallet after the reversal. */
   readonly wallet: Wallet;
 };
 
-/** The response to a reversal. It is stored without the caller's own fields. */
+/** The response to a reversal. Stored without the fields that come from the request. */
 export function storeReversal(
   catalog: Catalog,
   { subjectId, consumes, total, wallet }: Reversed,

@@ -18,9 +18,9 @@ export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts" | "hold"> &
   };
 
 type ReversalRequest = {
-  /** The charges of one request, or one of them. */
+  /** All charges of one request, or a single charge. */
   readonly consumes: readonly ConsumeFacts[];
-  /** Null reverses everything not yet reversed. A quantity requires exactly one charge. */
+  /** The quantity to reverse, which requires exactly one charge. Null for everything not yet reversed. */
   readonly quantity: number | null;
   /** All grants in the slots (`GrantFacts`) that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
@@ -36,7 +36,7 @@ export type Reversed = {
   readonly overageCredits: number;
 };
 
-/** How much was reversed of each charge, and of all of them. */
+/** How much was reversed in total, and of each charge. */
 export type ReversedTotal = {
   readonly quantity: number;
   readonly credits: number;
@@ -61,8 +61,8 @@ export type ReversalOutcome =
   | { kind: "balance_too_large" };
 
 /**
- * Reverses one charge, fully or in part, or all charges of a request. Credits return to their grants and keep their expiry, and the
- * limit counter decreases. The remaining charge is the cost of the remaining quantity, in however many steps it was reversed.
+ * Reverses one charge, fully or in part, or all charges of a request. Credits return to their grants and keep their expiry, and the limit
+ * counter decreases. The remaining charge always equals the cost of the remaining quantity, even after several partial reversals.
  */
 export function reverseConsume(
   catalog: Catalog,
@@ -100,13 +100,13 @@ export function reverseConsume(
     if (!hasRoomFor(draft.wallet, amountOf(bought))) return { kind: "balance_too_large" };
     const credits = amountOf(parts);
     const overageCredits = sumOf(overage);
-    // The uncovered part is undone first, then overage. Only the rest returns credits.
+    // The uncovered part is undone first, then overage. Only the remaining part returns credits.
     const uncovered = charged - kept - credits - overageCredits;
     reversePart(catalog, draft, { consume, quantity, uncovered, overage, parts, grants });
     reversed.push({ item: consume.place?.index ?? 0, quantity, credits, overageCredits });
   }
   const change = draft.finish(now);
-  assert(change !== null, "a reversal is an entry");
+  assert(change !== null, "a reversal writes an entry");
   return { kind: "reversed", ...totalOf(reversed), change };
 }
 
@@ -153,7 +153,7 @@ function unrevokedIn(wallet: Wallet, slot: number): number {
   return remaining + credits - revoked;
 }
 
-/** The credits to return: those burned from `kept` up to `charged`. The credits burned last are returned first. */
+/** The credits to return: the charge's credits from `kept` up to `charged`. Credits burned last are returned first. */
 function partsBetween(parts: readonly Part[], kept: number, charged: number): Part[] {
   const back: Part[] = [];
   let burned = 0;

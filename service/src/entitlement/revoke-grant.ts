@@ -7,7 +7,7 @@ import type { Change } from "./entry.ts";
 import { revokeHeld } from "./hold.ts";
 import { findHeld, type GrantKind, type Wallet } from "./wallet.ts";
 
-/** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
+/** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, which has the number of the first grant. */
 export type GrantFacts = {
   readonly number: number;
   readonly slot: number;
@@ -22,7 +22,7 @@ type RevocationOutcome =
   /** `held`: revoked credits that open holds set aside. They are removed when their hold ends. */
   { kind: "revoked"; credits: number; held: number; change: Change | null } | { kind: "already_revoked" };
 
-/** Revokes the credits left in a grant. Spent credits are not affected; held ones are removed when their hold ends. */
+/** Revokes the credits left in a grant. Spent credits are not affected. Held credits are removed when their hold ends. */
 export function revokeGrant(
   catalog: Catalog,
   wallet: Wallet,
@@ -48,8 +48,8 @@ export function revokeGrant(
 }
 
 /**
- * The grant's share of the credits that its slot still has, as a range: first the held ones, in the order in which they were held, then
- * those that remain. First in, first out: the last credits belong to the latest grants.
+ * The range of its slot's credits that belongs to the grant. Held credits come first, in the order in which they were held, then
+ * remaining credits. First in, first out: the last credits belong to the latest grants.
  */
 function findShare(
   { held: all }: Wallet,
@@ -72,7 +72,9 @@ export function ownedIn(slot: readonly GrantFacts[]): number {
   return owned;
 }
 
-/** Allowances of a paused plan are not part of any balance, so no entry removes them, but they must not return with the plan. */
+/**
+ * Removes a revoked allowance from a paused plan, so that it does not return with the plan. Writes no entry, because it is in no balance.
+ */
 function forgetPaused(draft: Draft, number: number): void {
   const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));
   if (!waits) return;

@@ -31,7 +31,7 @@ export type RolledLine = {
   readonly closing: bigint;
 };
 
-/** Overage in the range: usage after all credits are spent, to be invoiced, and the part that reversals undid. */
+/** Overage in the range: usage to invoice because all credits were spent, and the part that reversals undid. */
 export type OverageLine = { readonly pool: PoolId; readonly used: bigint; readonly reversed: bigint };
 
 /** The sum of the overage of all charges or reversals of a pool in the range. */
@@ -44,8 +44,8 @@ export type MovedOverage = {
 type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Record<EntryKind, bigint>;
 
 /**
- * Computes a statement backward from current balances: subtracts entries after the range for the closing balance, then
- * those within it for the opening one. Earlier entries are never read. Due changes count as if already written.
+ * Computes a statement backward from current balances: subtracts entries after the range for the closing balance, then entries within the
+ * range for the opening balance. Earlier entries are never read. Due changes count as if already written.
  */
 export class RollForward {
   readonly #range: { readonly from: Instant; readonly until: Instant };
@@ -58,7 +58,7 @@ export class RollForward {
     this.#completeTo = range.until;
   }
 
-  /** Complete up to here: the time of the first change that is due in any wallet and not yet written. */
+  /** The statement is complete up to this time: the end of the range, or the first change that is due but not yet written. */
   get completeTo(): Instant {
     return this.#completeTo;
   }
@@ -108,7 +108,7 @@ export class RollForward {
     return [...this.#overage.values()];
   }
 
-  /** Lines whose amounts are all zero are left out. */
+  /** The lines of the statement, without lines whose amounts are all zero. */
   lines(): RolledLine[] {
     return [...this.#sums.values()]
       .map(toLine)

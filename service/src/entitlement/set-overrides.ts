@@ -20,7 +20,7 @@ export type OverridesRequest = {
   }[];
   readonly allowances: readonly {
     readonly pool: PoolId;
-    /** Null uses the period of the current plan's allowance. */
+    /** The allowance's period. Null for the period of the current plan's allowance. */
     readonly period: PeriodKind | null;
     /** Null and undefined mean the same as in `AllowanceOverride`. */
     readonly credits: number | null;
@@ -36,10 +36,12 @@ export type OverridesOutcome =
   | { kind: "ends_in_the_past" }
   /** Plans that include an archived feature keep it, but overrides cannot add it. */
   | { kind: "feature_archived"; feature: FeatureKey }
-  /** The call names no period, and the current plan has no allowance in this pool to take it from. */
+  /** The call has no period, and the current plan has no allowance in this pool to supply one. */
   | { kind: "period_unknown"; pool: PoolId };
 
-/** Replaces all overrides for a customer. Features change immediately, allowances with their next period. Safe to repeat. */
+/**
+ * Replaces all overrides for a customer. Features and overage change immediately, allowance credits with the next period. Safe to repeat.
+ */
 export function setOverrides(
   catalog: Catalog,
   wallet: Wallet,
@@ -102,7 +104,7 @@ function pinTerms(
 
 type NamedLimit = Limit & Pick<FeatureOverride, "feature">;
 
-/** A limit keeps its anchor while it is set or its counter still runs. A new limit uses the anchor of the plan. */
+/** A limit keeps its anchor while it is set or while its counter has not ended. A new limit uses the plan's anchor. */
 function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit, now: Instant): Instant {
   const { assignment, overrides } = wallet;
   const known = findOverride(overrides, limit.feature)?.limit ?? null;
@@ -110,12 +112,12 @@ function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit
   const ofPlan = assignment?.anchor ?? now;
   const { counter, isKept } = findStart(wallet, version, limit, now);
   if (!isKept || counter === null || counter.end === null) return ofPlan;
-  // An anchor on the 31st must not become 28 February.
+  // Prefers the plan's anchor, so that an anchor on the 31st does not become the 28th.
   return periodAt(limit.period, ofPlan, now).end === counter.end ? ofPlan : counter.end;
 }
 
 /**
- * The counter that a newly set limit starts with: one left by an earlier override, or the plan's counter if both limits have the
+ * The counter that a newly set limit starts with: a counter left by an earlier override, or the plan's counter if both limits have the
  * same period. The higher count wins, so that setting a limit again never resets its usage.
  */
 function findStart(
@@ -159,7 +161,7 @@ function startCounters(
       isAhead(end, now) &&
       !limits.some((limit) => limit.feature === feature && limit.period === period),
   );
-  // Bounded, because every charge writes the wallet. Keeps the latest counters.
+  // Keeps only the latest of these counters, because every charge writes the whole wallet.
   return [...others.slice(-LEFT_COUNTERS_MAX), ...started];
 }
 

@@ -15,15 +15,15 @@ export const ANSWER_FORMAT_EVENT = 1;
 export const ANSWER_FORMAT_CONSUME = 2;
 /** A denied consume request for one feature, with the affordable quantity in `details`. */
 export const ANSWER_FORMAT_DENIAL = 3;
-/** A consume request with items, all of them in `details`. */
+/** A consume request with items, with its decision in `details`. */
 export const ANSWER_FORMAT_ITEMS = 4;
-/** A request for a hold, all of it in `details`. */
+/** A request for a hold, with its decision in `details`. */
 export const ANSWER_FORMAT_HOLD = 5;
-/** A reversal: in `details`, all of the response but the caller's own fields, as JSON text. */
+/** A reversal. `details` is the JSON of the response, without the caller's own fields. */
 export const ANSWER_FORMAT_REVERSAL = 6;
-/** A consume request for one feature of a plan that allows overage, all of it in `details`. */
+/** A consume request for one feature of a plan that allows overage, with its decision in `details`. */
 export const ANSWER_FORMAT_OVERAGE = 7;
-/** Answer formats 3 to 7 need this data format. Releases that cannot render them do not support it. */
+/** Answer formats 3 to 7 need this data format. Releases that cannot render these formats do not support this data format. */
 export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
@@ -66,7 +66,7 @@ export type StoredPosition = {
 export type Verdict = {
   readonly reason: Reason | null;
   readonly deniedItem: number | null;
-  /** Null if the response does not contain it. */
+  /** Null if the response does not contain an affordable quantity. */
   readonly affordableQuantity: number | null;
   readonly items: readonly VerdictItem[];
 };
@@ -85,7 +85,7 @@ export function verdictOf(decision: Decided, when: "before" | "after"): Verdict 
   return { reason, deniedItem, affordableQuantity, items };
 }
 
-/** The credits that the balance does not cover, after the items before this one. */
+/** The credits that the balance does not cover, after the earlier items. */
 function overageOf({ creditsRequired, creditsBefore, before }: Decided["items"][number]): number {
   const left = Math.max(0, (before?.balance ?? 0) - creditsBefore);
   return Math.max(0, creditsRequired - left);
@@ -138,7 +138,7 @@ export function readAffordable({ format, verdict }: StoredAnswer): number | null
 }
 
 type PackedLimit = readonly [quantity: number, used: number, resetsAt: Instant | null];
-/** Without a limit, an item with overage has an empty one. */
+/** An item with overage. `limit` is empty if there is none. */
 type PackedOverage = readonly [
   limit: PackedLimit | [],
   overageCredits: number,
@@ -192,14 +192,14 @@ export function unpackHold({ reason, details }: StoredVerdict): {
   return { hasItems: hasItems === 1, expiresAt, verdict: readPacked(reason, packed) };
 }
 
-/** The position of an item in a stored answer of any format. Null if it has none. */
+/** The position of an item in a stored answer of any format. Null if the item has none. */
 export function positionIn({ format, verdict }: StoredAnswer, item: number): StoredPosition | null {
   if (verdict === null || verdict.single !== null) return verdict?.single?.position ?? null;
   const { items } = format === ANSWER_FORMAT_HOLD ? unpackHold(verdict).verdict : unpackVerdict(verdict);
   return items[item]?.position ?? null;
 }
 
-/** Whether the request named `items`. Its response then contains them too. */
+/** Whether the request had `items`. If so, the response has `items` too. */
 export function isAnswerToItems({ format, verdict }: StoredAnswer): boolean {
   if (format === ANSWER_FORMAT_HOLD) return verdict !== null && unpackHold(verdict).hasItems;
   return format === ANSWER_FORMAT_ITEMS;

@@ -29,7 +29,7 @@ test.each([
   ["35 days ago", EARLIEST],
   ["now", NOW],
   ["5 minutes ahead", LATEST],
-])("%s, to the millisecond, is within range", (_, timestamp) => {
+])("a timestamp of exactly %s is accepted", (_, timestamp) => {
   expect(decideEvent(eventWith({ timestamp }), LIMITS, NOW)).toEqual({
     kind: "accepted",
   });
@@ -38,7 +38,7 @@ test.each([
 test.each([
   ["a millisecond more than 35 days ago", EARLIEST - 1],
   ["a millisecond more than 5 minutes ahead", LATEST + 1],
-])("%s is out of range, and the response names the range", (_, timestamp) => {
+])("a timestamp of %s is out of range, and the response contains the range", (_, timestamp) => {
   expect(decideEvent(eventWith({ timestamp }), LIMITS, NOW)).toEqual({
     kind: "timestamp_out_of_range",
     earliest: EARLIEST,

@@ -8,7 +8,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import { overagePosition } from "./overage.ts";
 import { balanceOf, heldIn, newWallet, type Wallet } from "./wallet.ts";
 
-/** The expiries of a pool that a response lists. */
+/** Maximum number of expiries listed for each pool. */
 const EXPIRIES_MAX = 5;
 
 export type CustomerView =
@@ -16,8 +16,8 @@ export type CustomerView =
   | { readonly kind: "viewed"; readonly view: ReturnType<typeof describe> };
 
 /**
- * Everything that a customer can use now: plan, credits and features, in the form that responses have. Decides like a check for one
- * unit of each feature.
+ * Everything that a customer can use now: plan, credits and features, as shown in responses. Decides like a check for one unit of each
+ * feature.
  */
 export function viewCustomer(
   catalog: Catalog,

@@ -33,7 +33,7 @@ export function viewHolds(
   });
 }
 
-/** A hold and how it ended, in the form that responses have. */
+/** A hold and how it ended, as shown in responses. */
 export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: Viewer) {
   const { kind, hold, answer, metadata } = record;
   const status = statusOf(kind, hold, now);
@@ -77,12 +77,12 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
   };
 }
 
-/** A hold that is past its end ended then, even if that was written later, or is not written yet. */
+/** When the hold ended. An expired hold ended at its expiry, even if that is written later. */
 function endOf({ kind, hold, effectiveAt }: HoldRecord): Instant {
   return kind === "settled" || kind === "released" ? effectiveAt : hold.expiresAt;
 }
 
-/** A hold that was charged when it expired has one charge for each item, and they are the last entries of its change. */
+/** Returns the consume ID of a hold that was charged on expiry. Its charges, one for each item, are the last entries of its change. */
 function nameCharge({ hold, sequence, recordedAt }: HoldRecord, customerNumber: CustomerNumber): string {
   const first = sequence - hold.items.length + 1;
   return publicId("con", consumeId({ recordedAt, customerNumber, sequence: first }));

@@ -34,7 +34,7 @@ export type Wallet = {
   readonly openHolds: number;
   /** Credits that open holds set aside, by grant. They are part of the balance in the ledger, but not of any grant. */
   readonly held: readonly HeldCredits[];
-  /** Open holds, stored as rows of their own: at least those that end by `holdsUntil`. No decision is dated later than that. */
+  /** Open holds, stored in separate rows. Contains at least the holds that end by `holdsUntil`. No decision is dated after `holdsUntil`. */
   readonly holds: readonly Hold[];
   readonly holdsUntil: number;
 };
@@ -66,7 +66,7 @@ export type Assignment = {
   readonly version: PlanVersionId;
   readonly anchor: Instant;
   readonly endsAt: Instant | null;
-  /** True if this is the environment's default plan, not one that was assigned. */
+  /** True if the customer has this plan as the environment's default plan, not by assignment. */
   readonly isDefault: boolean;
   /** The last allowance granted in each pool. */
   readonly allowances: readonly GrantedAllowance[];
@@ -92,7 +92,7 @@ export type LimitCounter = {
   readonly feature: FeatureId;
   readonly end: Instant | null;
   readonly used: number;
-  /** The first ledger entry that the counter counts: `used` is the sum of quantities from there on. */
+  /** The first ledger entry that the counter counts: `used` is the sum of quantities from that entry on. */
   readonly fromSequence: number;
   /** The first hold that the counter counts, whenever it is settled. */
   readonly fromHold: number;
@@ -141,11 +141,11 @@ export type OverrideTerms = {
 
 export type FeatureOverride = {
   readonly feature: FeatureId;
-  /** Null if the plan decides. */
+  /** Whether the override includes or excludes the feature. Null if the plan decides. */
   readonly included: boolean | null;
-  /** Null for the plan's cost. */
+  /** The overridden cost. Null for the plan's cost. */
   readonly cost: Cost | null;
-  /** Null for no limit. Undefined for the plan's limit. */
+  /** The overridden limit. Null for no limit, undefined for the plan's limit. */
   readonly limit: OwnLimit | null | undefined;
   /** The feature's pool and cost when it was included, for plans that do not include it. Null unless `included` is true. */
   readonly added: { readonly pool: PoolId; readonly cost: Cost } | null;
@@ -158,9 +158,9 @@ export type OwnLimit = Limit & { readonly anchor: Instant };
 export type AllowanceOverride = {
   readonly pool: PoolId;
   readonly period: PeriodKind;
-  /** Null for the plan's credits. */
+  /** The overridden credits. Null for the plan's credits. */
   readonly credits: number | null;
-  /** Null for unlimited overage. Undefined for the plan's. It applies immediately. */
+  /** The overridden overage. Null for unlimited overage, undefined for the plan's overage. A change applies immediately. */
   readonly overage: number | null | undefined;
 };
 
@@ -170,7 +170,7 @@ export type HeldCredits = {
   readonly kind: GrantKind;
   readonly expiresAt: Instant | null;
   readonly credits: number;
-  /** How many of them were revoked. Removed when the hold ends, unless the hold spends them. */
+  /** How many of these credits were revoked. They are removed when the hold ends, unless the hold spends them. */
   readonly revoked: number;
 };
 
@@ -178,7 +178,7 @@ export type HeldCredits = {
 export type Hold = {
   readonly number: number;
   readonly openedAt: Instant;
-  /** Exclusive: at this moment the hold is over. */
+  /** Exclusive: at this time, the hold has ended. */
   readonly expiresAt: Instant;
   readonly onExpiry: "release" | "charge";
   /** The member named by the request. Recorded with the charges; it does not affect decisions. */

@@ -6,13 +6,13 @@ import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell
 
 export const REQUEST_LOG_DAYS = 7;
 
-/** Rows deleted per transaction. Kept small, because a long-running transaction slows down charges to a busy wallet. */
+/** Maximum rows deleted per transaction. Kept small, because a long-running transaction slows down charges to a busy wallet. */
 const ROWS_MAX = 2_000;
-/** Transactions per run. The next run continues. */
+/** Maximum transactions per run. The next run deletes the remaining rows. */
 const TRANSACTIONS_MAX = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Deletes log entries older than a week. One process at a time. Returns how many were deleted. */
+/** Deletes log entries older than a week, in one process at a time. Returns the number of deleted entries. */
 export async function forgetOldRequests(cell: Pool): Promise<number> {
   let total = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {

@@ -10,7 +10,7 @@ import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];
 
-/** Drops all partitions from the month `since` on, counted from the current month. */
+/** Drops the partitions of all months from `since` on, in months relative to the current month. */
 async function dropMonths(
   database: TestDatabase,
   { since, tables = TABLES }: { since: number; tables?: readonly string[] },
@@ -31,7 +31,7 @@ test("partitions are created three months ahead, and only once", async () => {
     expect(await database.count("pg_inherits", `inhparent = 'cell.${table}'::regclass`)).toBe(4);
 });
 
-test("partitions of months without a running service are created later and not reported as missing", async () => {
+test("partitions for months in which no service ran are created later and not reported as missing", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
@@ -41,11 +41,11 @@ test("partitions of months without a running service are created later and not r
   expect(await keepPartitions(cell)).toBe(0);
 });
 
-test("a month that only one table lacks is reported as missing and not created again", async () => {
+test("a month that is missing from only one table is reported and not created again", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
-  // The newest month is three months ago, for events five months ago: two months of events are missing.
+  // The newest partition is three months old, but five months old for events, so two months of events are missing.
   await dropMonths(database, { since: -2 });
   await dropMonths(database, { since: -4, tables: ["events"] });
   expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));

@@ -5,7 +5,7 @@ import { countMonthsPassedBy, rememberFirstMonth } from "../store/cell/usage/att
 
 const MONTHS_AHEAD = 3;
 
-/** Creates the partitions for the next three months, and missing ones for past months. Cheap if they exist. */
+/** Creates the partitions for the next three months, and missing partitions for past months. Cheap if no partition is missing. */
 export function keepPartitions(cell: Pool): Promise<number> {
   return transaction(cell, async (tx) => {
     const monthsBack = await countMonthsPassedBy(tx);

@@ -36,7 +36,7 @@ test("in a database restored onto another server, transaction numbers continue a
   await expectExactSums(database);
 });
 
-test("rows above this server's transaction numbers are detected, even if they were never rolled up", async () => {
+test("rows with higher transaction numbers than this server's are detected, even if they were never rolled up", async () => {
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "before", quantity: 1 });
   await settle({ cell, database });

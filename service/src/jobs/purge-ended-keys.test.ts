@@ -17,7 +17,7 @@ async function age(database: TestDatabase, days: number, where = "true"): Promis
 const render = ({ consume }: Credits, quantity: number) =>
   consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey: "job-7" });
 
-test("an expired key can be used again while its row still exists", async () => {
+test("an expired idempotency key can be used again while its row still exists", async () => {
   const credits = await setupCredits({ IDEMPOTENCY_DAYS: "40", LANES: "1" });
   const { database } = credits;
   const { body: first } = await render(credits, 1);
@@ -34,7 +34,7 @@ test("an expired key can be used again while its row still exists", async () => 
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("without IDEMPOTENCY_DAYS a key never expires", async () => {
+test("without IDEMPOTENCY_DAYS, an idempotency key never expires", async () => {
   const credits = await setupCredits();
   const { body: first } = await render(credits, 1);
   await age(credits.database, 10_000);
@@ -45,7 +45,7 @@ test("without IDEMPOTENCY_DAYS a key never expires", async () => {
 test("a key that a lane would still replay is not deleted, whatever the job's time zone", async () => {
   const { database, record } = await setupCredits();
   await allowKeyDeletion(database);
-  // Finds a time zone and a number N, so that the last N calendar days are an hour shorter than N times 24 hours.
+  // Finds a time zone and a number N for which the last N calendar days are an hour shorter than N times 24 hours.
   const [row] = await database.query(
     `select current_database() as name, zone, days from unnest(array['Europe/Berlin', 'Australia/Sydney']) as zone, generate_series(40, 366) as days
      where ((now() at time zone zone) - make_interval(days => days)) at time zone zone
@@ -68,7 +68,7 @@ test("a key that a lane would still replay is not deleted, whatever the job's ti
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("the sweep deletes expired keys, skips locked ones and keeps the rest", async () => {
+test("the sweep deletes expired keys except locked keys, and keeps all other keys", async () => {
   const { database, cell, record } = await setupCredits();
   await allowKeyDeletion(database);
   await Promise.all(

@@ -3,16 +3,16 @@ import { transaction } from "../postgres/transaction.ts";
 import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/keyed-requests.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 
-/** Pages per transaction: about two thousand rows. */
+/** Maximum table pages per transaction, which have about two thousand rows. */
 const PAGES_MAX = 64;
-/** Transactions per run: at most 8 MB per second per process, so that enough disk bandwidth is left for requests. */
+/** Maximum transactions per run. A process reads at most 8 MB per second, which leaves enough disk bandwidth for requests. */
 const STEPS_MAX = 16;
 /** Pause between two sweeps. */
 const REST_MS = 6 * 3_600_000;
 
 /**
- * Deletes expired idempotency keys. Each request checks by time whether its key has expired; this job only frees space. Each run
- * takes a few steps of a sweep over all keys, in one process at a time. Returns how many were deleted.
+ * Deletes expired idempotency keys to free space. Requests already ignore expired keys. Each run performs some steps of a sweep
+ * over all keys, in one process at a time. Returns the number of deleted keys.
  */
 export async function purgeEndedKeys(
   cell: Pool,

@@ -9,7 +9,7 @@ import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import { newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
-/** The delay for each row, so that about twenty rows fit into one statement. */
+/** Delay per row, chosen so that a statement can process about twenty rows in time. */
 const SLEEP_MS = 20;
 const CUSTOMERS = 64;
 
@@ -35,7 +35,7 @@ const insert = (database: TestDatabase, from: number, to: number) =>
     [from, to],
   );
 
-test("a batch that times out is halved until it fits", { timeout: 60_000 }, async () => {
+test("a roll-up batch that times out is halved until it succeeds", { timeout: 60_000 }, async () => {
   const { database, cell } = await setupSlow();
   await slowDown(database, "usage_customer_days");
   for (let customer = 1; customer <= CUSTOMERS; customer++) await insert(database, customer, customer);
@@ -50,7 +50,7 @@ test("a batch that times out is halved until it fits", { timeout: 60_000 }, asyn
   await expectExactSums(database);
 });
 
-test("a turn without rows keeps the batch size, and one with rows increases it", async () => {
+test("a roll-up with rows increases the batch size, and a roll-up without rows keeps it", async () => {
   const { database, cell } = await setupSlow();
   const batch = newUsageBatch(64);
   const tooLong = new pg.DatabaseError("canceling statement due to statement timeout", 0, "error");
@@ -67,7 +67,7 @@ test("a turn without rows keeps the batch size, and one with rows increases it",
   expect(batch.size).toBe(36);
 });
 
-test("a partly added transaction gets smaller slices, and each row is added once", {
+test("after timeouts, the remaining rows of a large transaction are added once, in smaller slices", {
   timeout: 60_000,
 }, async () => {
   const { database, cell } = await setupSlow();

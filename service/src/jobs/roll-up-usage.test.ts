@@ -21,12 +21,12 @@ const INSERT = `insert into cell.events
     (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
   select coalesce($1, clock_timestamp()), gen_random_uuid(), 1, 1, 'by hand', 1, now(), 'r' from generate_series(1, $2)`;
 
-test("a writer that hangs before its commit delays the roll-ups, and its row is then counted", async () => {
+test("a writer that hangs before its commit delays the roll-ups, and its row is counted afterward", async () => {
   const { database, cell, record } = await setupCredits();
   const slow = await connectTo(database);
   await slow.query("begin");
   await slow.query(INSERT, [null, 1]);
-  // A later event commits first: a watermark by time would skip the row of the hanging writer.
+  // A later event commits first. A watermark by time would then skip the hanging writer's row.
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   const [row] = await database.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
   await rollUpUsage(cell);
@@ -41,7 +41,7 @@ test("a writer that hangs before its commit delays the roll-ups, and its row is 
   await expectExactSums(database);
 });
 
-test("after a turn with many rows the job rests for five seconds instead of one", async () => {
+test("after adding many rows, the roll-up job pauses for five seconds instead of one", async () => {
   const { database, cell } = await setupCredits();
   await settle({ cell, database });
   const job = new UsageJob(cell);
@@ -74,7 +74,7 @@ test("a row that is written later with an earlier time is counted", async () => 
   await expectExactSums(database);
 });
 
-test("one large transaction is added in slices, each row once", async () => {
+test("a large transaction is added in slices, and each row is added once", async () => {
   const { database, cell, record } = await setupCredits();
   const client = await connectTo(database);
   await client.query("begin");
@@ -119,7 +119,7 @@ test("events in any order are added to the buckets of their day", async () => {
   expect(row).toEqual({ counts: ["1", "2", "3", "1"] });
 });
 
-/** A process whose first turn waits before the lock, after it has read the horizon. */
+/** Simulates a process whose first turn waits after it has read the horizon and before it takes the lock. */
 function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
   const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pool = openTestPool(database.serviceUrl);
@@ -227,7 +227,7 @@ test("the roll-ups match the rows, however often the job is killed", async () =>
   expect(await database.count("cell.ledger", "kind = 5")).toBeGreaterThan(0);
 });
 
-test("concurrent processes add each row once, and keep up", async () => {
+test("concurrent processes add each row once and keep up with new rows", async () => {
   const two = await setupTwo();
   const { database, cell, topUp, renderAt, record } = two;
   await servePurser(database.serviceUrl);

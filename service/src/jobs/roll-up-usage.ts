@@ -16,22 +16,22 @@ import {
 import { addToRollUps, findStretch, prepareRollUp } from "../store/cell/usage/roll-up.ts";
 
 const GROWTH = 9 / 8;
-/** Transactions per run. The next run continues. */
+/** Maximum transactions per run. The next run adds the remaining rows. */
 const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
   readonly rows: number;
-  /** How far the roll-ups lag. Every request answered longer ago than this is included. */
+  /** How far the roll-ups lag. They include every request whose response is older than this lag. */
   readonly lagMs: number;
-  /** False if another process had the turn, or the rest period was not over. */
+  /** False if another process was running the job, or if the pause after the previous turn was not over. */
   readonly tookTurn: boolean;
 };
 
 export type RollUpOptions = {
   readonly rowsMax?: number;
-  /** Adaptive number of rows to read from each table at once, kept from run to run. Replaces `rowsMax`. */
+  /** Adaptive number of rows to read from each table at once. It is kept between runs, and replaces `rowsMax`. */
   readonly batch?: BatchSize;
-  /** Does nothing if any process took a turn within this time. */
+  /** Skips this turn if any process took a turn within this time. */
   readonly restMs?: number;
 };
 
@@ -40,8 +40,7 @@ const REST_MS = { calm: 700, busy: 4_700 };
 const BUSY_ROWS = 1_000;
 
 /**
- * A job that runs every second. Under load it rests longer between turns, because more charges for the same customer then go into
- * one write.
+ * Runs every second. Under load, the job pauses longer between turns, so that one write includes more charges for the same customer.
  */
 export class UsageJob {
   readonly #cell: Pool;
@@ -63,7 +62,7 @@ export class UsageJob {
   }
 }
 
-/** Adds new rows to the roll-ups: one process at a time, in short transactions, until none is left. */
+/** Adds all new rows to the roll-ups in short transactions, in one process at a time. */
 export async function rollUpUsage(
   cell: Pool,
   { rowsMax = ROWS_MAX, batch = newUsageBatch(rowsMax), restMs = 0 }: RollUpOptions = {},
@@ -102,8 +101,8 @@ type Turn = Omit<RollUp, "tookTurn"> & { readonly isDone: boolean };
 
 /**
  * Writes roll-ups and progress in one transaction, so each row is added exactly once, even after a crash. A row is ready when its
- * transaction and all transactions with lower numbers have ended: no more rows can appear below that number. This does not depend
- * on a clock. Returns null if another process is running the job, or did so a moment ago.
+ * transaction and all transactions with lower numbers have ended, because no more rows can then appear below that number. This does
+ * not depend on a clock. Returns null if another process is running the job, or did so a moment ago.
  */
 export function rollUpOnce(
   cell: Pool,
@@ -111,7 +110,7 @@ export function rollUpOnce(
 ): Promise<Turn | null> {
   return transaction(cell, async (tx) => {
     // Reads the clock before the horizon, so that a request that got a response before `now` has a number below `begun`. Reads
-    // both before the lock, because the lock makes this transaction one of the open ones.
+    // both before it takes the lock, because with the lock this transaction itself counts as open.
     const now = await readClock(tx);
     const horizon = await readHorizon(tx);
     const progress = await lockUsageProgress(tx, restMs);
@@ -148,7 +147,7 @@ function moveMarks(
   newest: UsageProgress["mark"],
   transactionNumber: number,
 ): Pick<UsageProgress, "completeTo" | "mark"> {
-  // After a move to another server, rows may be missing until `verify --usage` reports none.
+  // After a move to another server, rows may be missing until `verify --usage` finds that none are.
   if (doubtfulSince !== null) return { completeTo, mark: newest };
   if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
   if (transactionNumber < mark.number) return { completeTo, mark };

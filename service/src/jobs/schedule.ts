@@ -7,7 +7,7 @@ export type JobRun = {
   readonly error: unknown;
 };
 
-/** Runs each job on its timer, never twice at once. A failure is reported; the next turn tries again. */
+/** Runs each job at its interval, unless its previous run is unfinished. A failed run is reported and retried at the next interval. */
 export function schedule(jobs: readonly Job[], onRun: (run: JobRun) => void): { stop(): void } {
   const running = new Set<Job>();
   const timers = jobs.map((job) =>

@@ -11,13 +11,13 @@ import { addCredits } from "../manage/credits/add-credits.ts";
 import { brandAs, type CustomerId, type Instant } from "../primitives/brand.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
-/** 500 purchased credits that expire in a day. */
+/** Adds 500 purchased credits that expire in a day. */
 async function buy({ cell, context }: Credits, customerId = ADA): Promise<void> {
   const expiresAt = brandAs<Instant>(Date.now() + DAY_MS);
   await addCredits(cell, context, { ...TOP_UP, customerId, credits: 500, expiresAt });
 }
 
-/** Runs a whole sweep; the service's own job may take some of its steps. */
+/** Runs a whole sweep. The service's own job may perform some of its steps. */
 async function sweep({ database, cell }: Pick<Credits, "database" | "cell">): Promise<void> {
   await database.query(
     "update cell.sweeps set position = null, rests_until = 'epoch' where name = 'expiries'",
@@ -59,7 +59,7 @@ test("due expiries of an idle wallet are written with their expiry time, and not
   await expectSoundBooks(database);
 });
 
-test("a locked wallet is skipped, and swept the next time", async () => {
+test("a locked wallet is skipped, and swept by the next sweep", async () => {
   const credits = await setupCredits();
   const { database } = credits;
   await buy(credits);
@@ -92,7 +92,7 @@ test("with concurrent sweeps and consume requests, each grant expires once and 1
 test.each([
   ["that cannot be read", "'[1, 2'"],
   ["with an unknown plan", "jsonb_set(state::jsonb, '{3,2}', '999')::text"],
-])("a wallet %s is counted as unreadable, and the others are swept", async (_, damage) => {
+])("a wallet %s is counted as unreadable, and all other wallets are swept", async (_, damage) => {
   const credits = await setupCredits();
   const { database, cell } = credits;
   await buy(credits, brandAs<CustomerId>("damaged"));
@@ -116,7 +116,7 @@ test.each([
 
 const CHARGED = { feature: "image.render", onExpiry: "charge" };
 
-test("a hold of overage alone is charged when it ends, even if the customer has no credits", async () => {
+test("a hold that contains only overage is charged when it ends, even if the customer has no credits", async () => {
   const credits = await setupOverage(50);
   const { database, consume, open } = credits;
   expect((await consume({ feature: "image.render", quantity: 10 })).body).toMatchObject({ balance: 0 });

@@ -11,16 +11,16 @@ import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
 
-/** Wallets per step. A step is one short transaction. */
+/** Maximum wallets per step. A step is one short transaction. */
 const WALLETS_MAX = 500;
 /** Pause between two sweeps. */
 const REST_MS = 10 * 60_000;
 
-/** How many wallets a step changed, and how many it skipped because they cannot be read or decided. */
+/** How many wallets a step changed, and how many damaged wallets it skipped. */
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
- * Writes due expiries for wallets without requests, so that reports are current. Grants nothing. Each call takes one step of a
+ * Writes due expiries for wallets without requests, so that reports are current. Adds no credits. Each call takes one step of a
  * sweep over all wallets, in one process at a time.
  */
 export function sweepExpiries(
@@ -53,7 +53,7 @@ async function expireWallets(
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
   const found = await lockSweptWallets(tx, suspects);
-  // The catalog and clock are read after the locks, as for a consume request: the catalogs may have changed in the meantime.
+  // Reads the catalogs and clock after locking, as for a consume request, because the catalogs may have changed.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
   const decided = found.map(({ wallet }) => wallet);
@@ -68,7 +68,7 @@ async function expireWallets(
       if (catalog !== undefined) change = expireDue(catalog, wallet, clock);
     } catch (error) {
       if (error instanceof MissingData) throw error;
-      // A damaged wallet, such as one with an unknown plan, must not stop the sweep.
+      // A damaged wallet, such as a wallet with an unknown plan, must not stop the sweep.
       undecided += 1;
     }
     if (change !== null) changes.add({ environmentId, customerNumber }, change);

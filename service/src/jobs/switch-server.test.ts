@@ -24,7 +24,7 @@ const EVENTS_BEFORE = 40;
 const EVENTS_AFTER = 60;
 const CUSTOMERS = 7;
 const NEWCOMER = { customerId: "c-0", event: "tokens", quantity: 1 };
-/** The replica's transaction numbers are behind by this many. */
+/** How far the replica's transaction numbers are behind the old server's. */
 const BEHIND = 2_000;
 
 test("after a switch to a logical replica no usage is missing, and the alert remains until usage is verified", {
@@ -38,7 +38,7 @@ test("after a switch to a logical replica no usage is missing, and the alert rem
   await old.query("create publication everything for all tables");
   await old.burn(BEHIND);
   await replica.query(`create subscription copy connection '${old.url}' publication everything`);
-  // Each table is copied by its own worker, in any order: a roll-up can arrive before the API keys.
+  // Tables are copied by separate workers in any order, so a roll-up can arrive before the API keys.
   await expect
     .poll(() => replica.query("select from pg_subscription_rel where srsubstate <> 'r'"))
     .toEqual([]);
@@ -55,7 +55,7 @@ test("after a switch to a logical replica no usage is missing, and the alert rem
     Number((await old.readProgress())[0]?.["transaction_number"]) - BEHIND / 4,
   );
 
-  // Simulates a running process that now reaches another server: it still accepts events.
+  // Simulates a running process that now reaches another server. The process still accepts events.
   const before = await replica.readProgress();
   const second = await serve(replica.url);
   await send(second.url, secret, EVENTS_AFTER);

@@ -6,7 +6,7 @@ import { lockSweep } from "../store/cell/sweeps.ts";
 import { purgeEndedKeys } from "./purge-ended-keys.ts";
 import { sweepExpiries } from "./sweep-expiries.ts";
 
-/** Makes the database's clock appear ahead. */
+/** Sets this process's clock back, so that the database's clock appears to be ahead. */
 function setOwnClockBack(ms: number): void {
   const now = Date.now.bind(Date);
   const set = vi.spyOn(Date, "now").mockImplementation(() => now() - ms);
@@ -23,7 +23,7 @@ test("if the database's clock is far ahead, no key expires and the sweeps fail",
   await database.query("alter table cell.keyed_requests enable trigger user");
   await windBack(database, 41 * DAY_MS);
   await database.query("update cell.sweeps set position = null, rests_until = 'epoch'");
-  // The service's own jobs run as well, so a call here may find the sweep locked.
+  // The service's jobs also run, so the sweep may be locked when the test runs it.
   for (const job of [() => purgeEndedKeys(cell, 40), () => sweepExpiries(cell)])
     await expect.poll(() => job().then(String, String), { interval: 5 }).toContain("the database's clock");
   expect((await render()).body).toEqual(first);
@@ -31,7 +31,7 @@ test("if the database's clock is far ahead, no key expires and the sweeps fail",
   expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
 });
 
-test("a pause set by a clock that was far ahead is ignored", async () => {
+test("a sweep's pause is ignored if the clock was far ahead when the pause was set", async () => {
   const { database, cell } = await setupCredits();
   await database.query("update cell.sweeps set rests_until = now() + interval '41 days'");
   expect(await transaction(cell, (tx) => lockSweep(tx, "ended keys"))).toEqual({ position: null });

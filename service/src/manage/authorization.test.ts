@@ -39,7 +39,7 @@ test("the access table lists exactly the existing operations", () => {
 
 type Caller = {
   readonly name: string;
-  /** Called for every request, because one operation ends its own session. */
+  /** Called before every request, because the log-out operation ends the session it is called with. */
   readonly identify: () => Promise<CallOptions>;
   readonly expect: (access: Access) => Answer;
 };
@@ -53,7 +53,7 @@ const withRole =
   (access: Access): Answer =>
     typeof access === "string" || mayActAs(role, access.role) ? "admitted" : "role_missing";
 
-/** A token for the whole workspace without `managesAccess`. */
+/** The expected response to a token for the whole workspace without `managesAccess`. */
 const withoutAccess =
   (role: Role) =>
   (access: Access): Answer => {
@@ -62,7 +62,7 @@ const withoutAccess =
     return answer === "admitted" && isMissing ? "capability_missing" : answer;
   };
 
-/** A token for one environment. */
+/** The expected response to a token for one environment. */
 const narrow =
   (role: Role, isHere: boolean) =>
   (access: Access): Answer => {
@@ -154,7 +154,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
   return callers;
 }
 
-/** A path to a missing row, so that an admitted call fails with another error and changes nothing. */
+/** A path to a missing row, so that an admitted call fails after the access check and changes nothing. */
 function pathOf({ path }: Operation, projectId: number): string {
   return path
     .replace(":projectId", String(projectId))
@@ -179,7 +179,7 @@ test("every operation admits exactly the callers in the access table", { timeout
   for (const operation of OPERATIONS) {
     const path = pathOf(operation, project.projectId);
     for (const caller of callers) {
-      // An invalid body, so that an admitted call fails with another error.
+      // An invalid body, so that an admitted call fails after the access check.
       const body = operation.body === undefined ? {} : { body: { unknown: true } };
       const reply = await send(`${service.url}${path}`, operation.method, {
         ...(await caller.identify()),

@@ -13,19 +13,22 @@ export type Context = {
   readonly projectId: ProjectId;
   readonly environmentId: EnvironmentId;
   readonly actor: Actor;
-  /** Marks the per-customer entries of a bulk change or import, so that the audit log can be read without them. */
+  /** Marks the per-customer audit entries of a bulk change or import, so that the audit log can hide them. */
   readonly bulk?: BulkStart;
 };
 
 export type BulkContext = Context & { readonly bulk: BulkStart };
 
-/** Starts a change of many customers. Its entries have IDs from this time on, by which an undo finds them. */
+/** Starts a bulk change. An undo finds its audit entries by their IDs, which are later than the start time. */
 export async function startBulk(cell: Pool, context: Context, action: string): Promise<BulkContext> {
   const startedAt = await single(cell, readClock);
   return { ...context, bulk: { id: uuidV7(startedAt), startedAt, action } };
 }
 
-/** The number of customers that a bulk change has changed, by their entries. At least those that were `counted`. */
+/**
+ * Counts the customers whose change has an audit entry. Returns at least `counted`, because entries recorded after the clock went back
+ * are not found.
+ */
 export async function countChanged(
   cell: Pool,
   { environmentId, bulk }: BulkContext,
@@ -36,8 +39,8 @@ export async function countChanged(
 }
 
 /**
- * Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. A retry has the same
- * ID, so that a commit whose response was lost is not repeated.
+ * Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. Retries use the
+ * same ID, so the entry is written once even if the response to a commit is lost.
  */
 export async function recordAudit(
   cell: Pool,

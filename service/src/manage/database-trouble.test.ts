@@ -6,7 +6,7 @@ import { MissingData } from "../postgres/missing-data.ts";
 import { single } from "../postgres/transaction.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
 
-test("an unreachable database gives 503, not 500, for reads and writes", async () => {
+test("while the database is unreachable, reads and writes return 503, not 500", async () => {
   const { manage, database } = await setupManage();
   const name = new URL(database.url).pathname.slice(1);
   const admin = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
@@ -29,7 +29,7 @@ test("an unreachable database gives 503, not 500, for reads and writes", async (
   expect((await manage("GET", "customers")).status).toBe(200);
 });
 
-test("a wallet that is locked for too long gives 503 overloaded, and nothing is added", async () => {
+test("adding credits to a wallet that stays locked returns 503 `overloaded` and adds nothing", async () => {
   const { manage, database } = await setupManage();
   const holder = new pg.Client(database.url);
   await holder.connect();
@@ -40,7 +40,7 @@ test("a wallet that is locked for too long gives 503 overloaded, and nothing is 
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
 }, 15_000);
 
-test("bulk changes that wait for locks leave connections to other projects", async () => {
+test("bulk changes that wait for locks leave connections free for other projects", async () => {
   const { manage, assign, database } = await setupManage();
   const { projectId } = await createTestProject(database, "Other");
   const customers = Array.from({ length: 8 }, (_, index) => `c${index}`);
@@ -57,7 +57,7 @@ test("bulk changes that wait for locks leave connections to other projects", asy
   const startMs = performance.now();
   const other = await manage("GET", `/manage/v1/projects/${projectId}/live/customers`);
   expect([other.status, finished]).toEqual([200, 0]);
-  // A connection that waits for a lock is free after two seconds.
+  // Less than the lock timeout of two seconds, so the call did not wait for a bulk change's connection.
   expect(performance.now() - startMs).toBeLessThan(1_000);
   await holder.query("rollback");
   expect(await Promise.all(slow)).toEqual([4, 4]);
@@ -78,7 +78,7 @@ test("rejected transactions return their connections to the pool", async () => {
   expect(await backends()).toEqual(expect.arrayContaining(before));
 });
 
-test("a request that repeatedly lacks cached data is rejected as overloaded", async () => {
+test("a request whose cached data stays missing fails with `overloaded`", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
   class Endless extends MissingData {

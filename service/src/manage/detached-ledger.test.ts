@@ -12,7 +12,7 @@ import { findLastBefore } from "../store/cell/ledger-balances.ts";
 import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 
-/** Moves all entries except reversals to the given time. */
+/** Moves all ledger entries except reversals to the given time. */
 async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = replica");
   await database.query(
@@ -22,7 +22,7 @@ async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = origin");
 }
 
-test("a monthly statement that needs a detached month is rejected", async () => {
+test("monthly statements, usage by metadata and wallet proofs are rejected if they need a detached month", async () => {
   const { manage, consume, database, cell } = await setupManage();
   const { body: charge } = await consume({
     customerId: "ada",
@@ -52,7 +52,7 @@ test("a monthly statement that needs a detached month is rejected", async () => 
   expect([(await byMetadata(month)).status, (await byMetadata(last, "events")).status]).toEqual([200, 200]);
   await database.query(`alter table cell.events detach partition cell.events_${last.replace("-", "_")}`);
   expect((await byMetadata(last, "events")).status).toBe(400);
-  // The proof is rejected and does not report the wallet as unsound.
+  // The proof call is rejected. It does not report the wallet as unsound.
   const proof = await manage("GET", "customers/ada/proof");
   expect([proof.status, proof.body["detail"]]).toEqual([409, expect.stringContaining("are detached")]);
   await manage("PUT", "customers/new", { body: {} });
@@ -161,7 +161,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
   expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
 });
 
-test("the ledger still adds up to the balance when a month is detached", async () => {
+test("when a ledger month is detached, entries and brought-forward amounts still add up to the balance", async () => {
   const managed = await setupManage();
   const { consume, topUp, assign, manage, database, cell, project } = managed;
   await assign("bob");
@@ -199,7 +199,7 @@ test("the ledger still adds up to the balance when a month is detached", async (
 
   const attach = await detach(database, last);
   expect(await findStart(month, true)).toBe(starts[1]);
-  // An export includes the attached months on both sides.
+  // An export includes the attached months before and after the detached month.
   expect(await findStart(month, false)).toBe(starts[0]);
   const before = `${month}-01T00:00:00.000Z`;
   const cut = await shown("ada");
@@ -221,7 +221,7 @@ test("the ledger still adds up to the balance when a month is detached", async (
   expect((await manage("GET", history(older))).status).toBe(200);
 });
 
-test("open grants at the time of a denial are shown if all entries before or all entries after it are attached", async () => {
+test("a denial shows its open grants if all ledger entries before it, or all entries after it, are attached", async () => {
   const { manage, consume, topUp, database, cell } = await setupManage();
   const spend = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
@@ -232,7 +232,7 @@ test("open grants at the time of a denial are shown if all entries before or all
   const [older = "", last = "", month = ""] = lastMonths(3);
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await keepPartitions(cell);
-  // Entries before the denial are in the first month, later ones in the other two.
+  // Entries before the denial are in the first month, later entries in the other two months.
   await scatter(database, [`${older}-10`, `${last}-10`, `${month}-01`]);
   const { body } = await manage("GET", "keys/k-2");
   const { denialId } = body["denial"] as { denialId: string };

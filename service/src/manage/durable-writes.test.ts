@@ -14,7 +14,7 @@ async function writeOneOfEach(managed: Managed): Promise<Reply[]> {
   const made = await manage("POST", "api-keys", { body: { name: "Leaked", scopes: ["check"] } });
   const charge = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "charge" });
   const { apiKey } = made.body as { apiKey: { id: string } };
-  // From here on, only these writes happen.
+  // These are the last writes.
   return [
     await manage("POST", "customers/ada/credits", { body: { ...TOP_UP, reference: "top-up" } }),
     await manage("POST", `customers/ada/consumes/${charge.body["consumeId"]}/reverse`, { body: {} }),
@@ -31,7 +31,7 @@ const STORED = `
     (select count(*)::integer from cell.customers where customer_id in ('bob', 'imported')) as customers,
     (select count(*)::integer from control.api_keys where revoked_at is not null) as revocations`;
 
-test("every acknowledged management write survives a crash with synchronous_commit off by default", async () => {
+test("every acknowledged management write survives a crash, even if the database sets synchronous_commit to off", async () => {
   const server = await startOwnServer(["synchronous_commit=off", "wal_writer_delay=10s"]);
   const { database } = server;
   await database.query("alter database purser_template set synchronous_commit = off");
@@ -63,7 +63,7 @@ test("while the synchronous standby is down, a top-up is not acknowledged, and t
   expect(replies.map(({ body }) => body["code"])).toContain("outcome_unknown");
   for (let round = 0; round < 10; round++) replies.push(...(await Promise.all([topUp(), render()])));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
-  // Waiting commits: one for the lane, one for each pool connection, and those of the jobs.
+  // Waiting commits: one for the runtime, one for each connection in the management pool, and up to four for jobs.
   const bound = await waiting();
   expect(bound).toBeLessThanOrEqual(1 + 2 + 4);
   expect((await check({ customerId: "ada", feature: "image.render" })).status).toBe(200);

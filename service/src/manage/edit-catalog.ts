@@ -23,7 +23,7 @@ export type CatalogAudit = {
 
 export type CatalogEdit<T> = {
   readonly outcome: T;
-  /** Empty if nothing was changed. The transaction is then rolled back. */
+  /** Empty if the edit changed nothing, in which case the transaction is rolled back. */
   readonly audits: readonly CatalogAudit[];
 };
 
@@ -31,26 +31,26 @@ type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>
 
 /**
  * Edits a catalog in one transaction. Raising the version locks the catalog row, so edits run one after another. The catalog is
- * read after that. Other processes use the new version from their next request on.
+ * read while the lock is held. Other processes use the new version from their next request on.
  */
 export function editCatalog<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, () => true);
 }
 
 /**
- * Edits drafts. Drafts apply to no customer, so the edit takes the same lock but keeps the version: no process has to reload the
+ * Edits drafts under the catalog lock, but keeps the catalog version. Drafts apply to no customer, so no process has to reload the
  * catalog.
  */
 export function editDrafts<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, (isNew) => isNew);
 }
 
-/** The version that callers read last, because the running edit has already raised it. */
+/** The catalog version before the current edit raised it, which is the version that callers have read. */
 export function versionBefore({ version }: Catalog): number {
   return version - 1;
 }
 
-/** Creates the first pool if no catalog edit has done so, for credits that are added before anything is defined. */
+/** Creates the first pool if it does not exist, so that credits can be added before the catalog is defined. */
 export async function ensureFirstPool(tx: Tx, context: Context): Promise<void> {
   if (await ensureCatalog(tx, context)) await upsertPool(tx, context.environmentId, FIRST_POOL);
 }

@@ -16,7 +16,7 @@ export function strictObject<P extends TProperties>(properties: P, options?: TOb
 export const shownMember = nullable(
   Type.String({
     description:
-      "The customer's member that the request named. Null if it named none, or the customer was erased.",
+      "The `memberId` of the request. Null if the request had none, or if the customer was erased.",
     examples: ["user_7"],
   }),
 );
@@ -31,7 +31,7 @@ export const shownCustomerName = nullable(
 export const shownOverrides = nullable(
   Type.Integer({
     description:
-      "The number of the customer's overrides, if they name the feature. Null if the terms of the plan applied.",
+      "The `number` of the customer's overrides that applied to the feature. Null if only the plan's terms applied.",
     examples: [2],
   }),
 );

@@ -13,7 +13,7 @@ import { createManagementToken } from "./people/management-tokens.ts";
 
 const NOWHERE = openTestPool("postgres://localhost:1/none");
 
-/** Operations that create missing rows, or whose path contains a time instead of a row. */
+/** Operations that create a missing row, or whose path names a month instead of a row. */
 const MAKERS = [
   "readMonth",
   "putPool",
@@ -25,7 +25,7 @@ const MAKERS = [
   "addCredits",
 ];
 
-/** Operations with a row in their path. */
+/** Operations with a row ID in their path. */
 const OPERATIONS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
@@ -144,20 +144,20 @@ async function expectAlike(
     missing.push(await ask(MISSING));
   }
   expect(foreign).toEqual(missing);
-  // Two 400 responses would be equal without any lookup.
+  // Two 400 responses would be equal even if no row was looked up.
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 
-test("a row in the other environment gets the same response as a missing one", async () => {
+test("a request for a row in the other environment gets the same response as for a missing row", async () => {
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
   const scope = { projectId, environment: "live", token: managed.tokens.owner };
-  // Skips `readKey`, which reports a use in the other environment, like the runtime's 409, because keys belong to the project.
+  // Skips `readKey`. Keys belong to the project, so it reports that the other environment used the key.
   await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
-test("a token for one environment cannot see the other, not even used keys", async () => {
+test("a token for one environment sees nothing of the other environment, not even which keys it used", async () => {
   const managed = await setupManage();
   const { cell, service, project } = managed;
   const rows = await plantRows(managed);
@@ -173,7 +173,7 @@ test("a token for one environment cannot see the other, not even used keys", asy
   const found = await send(`${base}/search?q=planted-charge`, "GET", { token });
   expect(found.status).toBe(200);
   expect(Object.values(found.body).flat()).toEqual([]);
-  // If this environment used the key too, only its own use is shown.
+  // After this environment uses the same key, only that use is shown.
   const event = { customerId: "bob", event: "planted", quantity: 1, idempotencyKey: "planted-charge" };
   expect((await post(`${service.url}/v1/events`, live.key.secret, event)).status).toBe(409);
   const readKey = () => send(`${base}/keys/planted-charge`, "GET", { token });
@@ -181,7 +181,7 @@ test("a token for one environment cannot see the other, not even used keys", asy
   const { body, text } = await readKey();
   expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
   expect(text).not.toContain("environment");
-  // The request log does not show the key, which belongs to the other environment, either.
+  // The request log hides the key too, because the key belongs to the other environment.
   const { body: log } = await send(`${base}/requests`, "GET", { token });
   expect(log["items"]).toMatchObject([{ status: 409, idempotencyKey: null }]);
   for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {
@@ -192,7 +192,7 @@ test("a token for one environment cannot see the other, not even used keys", asy
 
 const OF_THE_WORKSPACE = OPERATIONS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);
 
-test("a row in another project gets the same response as a missing one", async () => {
+test("a request for a row in another project gets the same response as for a missing row", async () => {
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = await createTestProject(managed.database, "Another product");
@@ -200,7 +200,7 @@ test("a row in another project gets the same response as a missing one", async (
   await expectAlike(managed, rows, scope, OF_THE_WORKSPACE);
 });
 
-test("a row in another workspace gets the same response as a missing one", async () => {
+test("a request for a row in another workspace gets the same response as for a missing row", async () => {
   const managed = await setupManage();
   const { cell } = managed;
   const rows = await plantRows(managed);
@@ -212,7 +212,7 @@ test("a row in another workspace gets the same response as a missing one", async
   await expectAlike(managed, rows, scope);
 });
 
-test("rows with the same names in another environment do not affect this one", async () => {
+test("changes in Live do not affect features, plans and customers with the same key or ID in Test", async () => {
   const { manage, project } = await setupManage();
   const read = async () => [
     (await manage("GET", "catalog")).body["plans"],

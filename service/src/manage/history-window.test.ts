@@ -15,7 +15,7 @@ import { LiveSessions } from "./people/live-sessions.ts";
 
 const NOWHERE = openTestPool("postgres://localhost:1/none");
 
-/** Operations that write nothing, however they are called. */
+/** Operations that never write. */
 const READS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
@@ -81,7 +81,7 @@ const prepareWindow = prepareOnce(async () => {
   return { database: managed.database, facts: { outside, inside, late } };
 });
 
-/** Sets up a window of one day, with rows just before it and in it, and a late event that occurred before it. */
+/** Sets up a history window of one day, rows before and within it, and an event recorded within it that occurred before it. */
 async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
   const { template, facts } = await prepareWindow();
   return { ...(await setupManageOn(template)), ...facts };
@@ -98,7 +98,7 @@ function looksFor(facts: Facts): (Look & { readonly id: string })[] {
   );
 }
 
-/** Runs each lookup and returns one line for each: `operation path: words found`. */
+/** Runs all lookups. Returns one line per lookup: `operation path: words found`. */
 async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
   const found: string[] = [];
   for (const { id, path, says } of looksFor(facts)) {
@@ -112,7 +112,7 @@ async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
 const all = (facts: Facts): string[] => looksFor(facts).map(({ id, path, says }) => `${id} ${path}: ${says}`);
 const none = (facts: Facts): string[] => looksFor(facts).map(({ id, path }) => `${id} ${path}: `);
 
-test("rows one second before the window are hidden everywhere, and a larger window shows them", {
+test("rows from one second before the history window are hidden everywhere, and a longer window shows them", {
   timeout: 120_000,
 }, async () => {
   const managed = await setupWindow();
@@ -127,7 +127,7 @@ test("rows one second before the window are hidden everywhere, and a larger wind
   expect(await lookFor(managed, outside)).toEqual(all(outside));
 });
 
-test("an event is dated by when it occurred, not by when it was recorded", async () => {
+test("the history window hides events by the time they occurred, not the time they were recorded", async () => {
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
@@ -152,10 +152,10 @@ test("an event is dated by when it occurred, not by when it was recorded", async
   expect(await look()).toEqual(looks.map(() => true));
 });
 
-test("a key is dated by when its event occurred, even if the event was written again", async () => {
+test("the history window hides an event's key by the time the event occurred, even after a retried write", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
-  // Simulates a retry after a commit with an unknown outcome: the event keeps its first time.
+  // Simulates a retry after a commit with an unknown outcome: the event keeps the time of the first attempt.
   await database.query("set session_replication_role = replica");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at + interval '1 second'");
   await database.query("set session_replication_role = origin");
@@ -174,7 +174,7 @@ test("a key is dated by when its event occurred, even if the event was written a
   expect(await isTold(late)).toBe(false);
 });
 
-test("every clipped list shows where the window starts", async () => {
+test("every list that the window limits shows where the window starts", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 1);
   const month = new Date().toISOString().slice(0, 7);
@@ -210,12 +210,12 @@ async function readLedger({ manage }: Managed) {
   }
 }
 
-test("ledger entries before the window are combined into one line per pool, so that sums match", async () => {
+test("ledger entries before the window are combined into one amount per pool, so that totals match", async () => {
   const managed = await setupWindow();
   const { manage, outside, topUp } = managed;
   await manage("POST", `customers/ada/consumes/${outside.consumeId}/reverse`, { body: {} });
   await topUp("ada", 5);
-  // Before the window: 100 granted and 10 charged. In it: 10 charged twice, 10 reversed and 5 added.
+  // Before the window: 100 granted and 10 charged. Within the window: 10 charged twice, 10 reversed and 5 added.
   const { entries, pages } = await readLedger(managed);
   expect(entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10]);
   expect(pages).toEqual([[], [expect.objectContaining({ pool: "credits", amount: 90 })]]);
@@ -229,7 +229,7 @@ test("ledger entries before the window are combined into one line per pool, so t
   expect(whole.pages.flat()).toEqual([]);
 });
 
-test("the proof covers the whole ledger but counts only entries in the window", async () => {
+test("a wallet proof checks the whole ledger but counts only entries in the window", async () => {
   const managed = await setupWindow();
   const read = async () => (await managed.manage("GET", "customers/ada/proof")).body;
   expect(await read()).toMatchObject({ isSound: true, entries: 2, pools: [{ ledgerSum: 70, balance: 70 }] });
@@ -250,7 +250,7 @@ test("a charge from before the window can be previewed and reversed", async () =
   expect(await manage("POST", pathOf(outside), { body: {} })).toMatchObject({ status: 200 });
 });
 
-test("grants before the window are listed only if credits are left", async () => {
+test("grants from before the window are listed only if they have credits left", async () => {
   const managed = await setupManage();
   const { manage, topUp, consume, database } = managed;
   await topUp("bob", 30);

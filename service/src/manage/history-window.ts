@@ -21,12 +21,12 @@ export function historyStartOf(control: Pool, call: Call): Promise<Instant | nul
   return readHistoryStart(control, principalOf(call).workspaceId);
 }
 
-/** The given time, but not before the start of the history window. */
+/** Returns `at`, or the start of the history window if that is later. */
 export function notBefore(start: Instant | null, at: Instant): Instant {
   return start === null || at > start ? at : start;
 }
 
-/** Part of every response that hides rows before the history window. */
+/** Field of every response that hides rows from before the history window. */
 export const windowAnswer = {
   windowStart: nullable(
     timeOf(

@@ -41,7 +41,7 @@ import { UsageLine } from "./usage/chart-usage.ts";
 import { UsedSum } from "./usage/range.ts";
 import { Workspace } from "./workspace/operations.ts";
 
-/** Names of schemas in the OpenAPI document. Generated clients use these names: do not change them lightly. */
+/** Names of schemas in the OpenAPI document. Generated clients use these names, so renaming a schema breaks them. */
 export const NAMED_SCHEMAS = {
   ...{
     Actor,

@@ -39,12 +39,12 @@ export type Operation = {
   readonly body?: TSchema;
   /** Overrides the default body limit. */
   readonly bodyBytesMax?: number;
-  /** Called with the sender's address when a body is invalid. May throw another problem to return instead. */
+  /** Called with the sender's address when the request body is invalid. Can throw a different problem to return. */
   readonly onMalformed?: (address: string) => void;
-  /** The body is a CSV file that the operation streams; `body` only documents it. */
+  /** Set if the operation streams a CSV request body. `body` is then used only for documentation. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
-  /** Set if the response is a streamed file: its schema by media type. */
+  /** The schema for each media type, if the response is a streamed file. */
   readonly files?: Readonly<Record<string, TSchema>>;
   /** Problem codes beyond those common to all operations. */
   readonly codes?: readonly ProblemCode[];
@@ -145,7 +145,7 @@ export function toRoute(operation: Operation): RouteOptions {
       response: {
         200:
           files === undefined
-            ? { description: "Done.", ...answer }
+            ? { description: "Success.", ...answer }
             : {
                 description: "The file.",
                 content: Object.fromEntries(
@@ -174,11 +174,11 @@ function reportMalformed(onMalformed: (address: string) => void): NonNullable<Ro
 }
 
 function describeAccess(access: Access): string {
-  if (access === "anyone") return "Anyone may call this.";
-  if (access === "signed_in") return "Any logged-in member or valid token may call this.";
-  const reach = access.in === "workspace" ? "; a token must be for the whole workspace" : "";
-  const capability = access.managesAccess === true ? " and created with `managesAccess`" : "";
-  return `Needs the \`${access.role}\` role${reach}${capability}.`;
+  if (access === "anyone") return "No authentication is required.";
+  if (access === "signed_in") return "Requires a logged-in member or a valid token.";
+  const reach = access.in === "workspace" ? " A token must be for the whole workspace." : "";
+  const capability = access.managesAccess === true ? " A token must have `managesAccess`." : "";
+  return `Requires the \`${access.role}\` role.${reach}${capability}`;
 }
 
 export function principalOf({ request }: Call): Principal {
@@ -191,7 +191,7 @@ export function scopeOf({ request }: Call): Scope {
   return request.scope;
 }
 
-/** Throws if the caller lost the session, token or role since the call began. */
+/** Throws if the caller's session, token or role has become invalid since the call began. */
 export async function admitAgain({ request }: Call): Promise<void> {
   assert(request.admitAgain !== null, "an operation with a role was admitted once");
   await request.admitAgain();

@@ -7,10 +7,10 @@ import { strictObject } from "./fields.ts";
 
 export const PAGE_SIZE_MAX = 200;
 export const PAGE_SIZE = 50;
-/** A cursor may contain a name of 255 characters: 6 bytes each in JSON, and a third more in base64. */
+/** A cursor may contain a name of 255 characters. JSON takes up to 6 bytes per character, and base64 adds a third. */
 const CURSOR_LENGTH_MAX = 2_500;
 
-/** Query parameters of every list. They are always strings. */
+/** Query parameters of every list. Their values are always strings. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.String({
@@ -79,7 +79,7 @@ function parse(cursor: string): unknown {
 export const archivableQuery = strictObject({
   ...pageQuery,
   archived: Type.Optional(
-    Type.Enum(["true", "false"], { description: "Only archived items, or only active ones." }),
+    Type.Enum(["true", "false"], { description: "`true`: only archived items. `false`: only active items." }),
   ),
 });
 
@@ -87,7 +87,7 @@ export function isWanted(archived: "true" | "false" | undefined, archivedAt: Ins
   return archived === undefined || (archivedAt !== null) === (archived === "true");
 }
 
-/** A page of items that are in memory, sorted by key. */
+/** Builds a page from items in memory that are sorted by key. */
 export function pageByKey<T extends { readonly key: string }>(
   items: readonly T[],
   query: { readonly limit?: string; readonly cursor?: string },
@@ -112,13 +112,13 @@ export function toPage<T>(items: readonly T[], next: string | number | null) {
   return { items: [...items], nextCursor: cursorOf(next) };
 }
 
-/** Reads the row ID to continue after. Null for the first page. */
+/** Decodes a cursor to the ID of the last row on the previous page. Null for the first page. */
 export function readIdCursor(cursor: string | undefined): number | null {
   const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
   return id;
 }
 
-/** Builds a page. Expects one row more than `limit` if there are more rows. */
+/** Builds a page from up to `limit + 1` rows. The extra row shows that there is another page. */
 export function pageById<T extends { readonly id: number }, I>(
   rows: readonly T[],
   limit: number,

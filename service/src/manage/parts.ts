@@ -11,15 +11,15 @@ export type ManageParts = {
   readonly version: string;
   /** Start of this process. */
   readonly startedAt: Instant;
-  /** How long an idempotency key is kept. Null means forever. */
+  /** Number of days for which idempotency keys are kept. Null means forever. */
   readonly idempotencyDays: number | null;
   readonly proxies: ProxyWatch;
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
-  /** The pool of a cell, which holds all rows of a project. */
+  /** Returns the connection pool of a cell. A cell is a database that stores all rows of a project. */
   readonly cellOf: (cell: string) => Pool;
-  /** Aborted when this process stops, which ends long work that can be resumed elsewhere. */
+  /** Aborted when this process stops, so that long calls end and can be resumed on another process. */
   readonly stopping: AbortSignal;
   /** Runs a request in the runtime. Passed in, because `manage` and `runtime` do not import each other. */
   readonly sandboxRequest: SandboxRequest;

@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** Rejects a calculation that needs every entry since `from` (null means since the first entry) while some entries are detached. */
+/** Rejects a calculation if it needs a detached month. It needs all entries since `from`, or all entries if `from` is null. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
@@ -34,8 +34,8 @@ function refuseReversal(wholeSince: Instant | null, chargedAt: Instant): void {
 }
 
 /**
- * The same check for several statements, each with its own snapshot, because a month may be detached or attached between them. Call
- * it before the statements, and the returned function after them.
+ * Like `refuseUnknownReversals`, but checks before and after several statements. A month may be detached or attached between them,
+ * because each statement has a separate snapshot. Call this function before the statements, and the returned function after them.
  */
 export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
   const wholeBefore = await findWholeLedgerSince(tx);

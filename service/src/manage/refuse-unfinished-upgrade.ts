@@ -16,10 +16,10 @@ export async function refuseUnfinishedUpgrade(
   });
 }
 
-/** The first format in which charges can have overage. */
+/** The first data format in which charges can have overage. */
 const DATA_FORMAT_OF_OVERAGE = 2;
 
-/** Rejects terms with overage, as above. */
+/** Rejects terms with overage until the upgrade is finished. */
 export async function refuseEarlyOverage(
   tx: Tx,
   allowances: readonly { readonly overage: number | null }[],

@@ -14,7 +14,7 @@ const serve = ({ serviceUrl }: TestDatabase): Promise<Served> =>
     INIT_OWNER_PASSWORD: PASSWORD,
   });
 
-/** Reads all rows of tables with requests or changes, as text. */
+/** Reads all rows of the tables that store requests or changes, as text. */
 async function readRecords(database: TestDatabase): Promise<string> {
   const tables = ["control.audit", "cell.audit", "cell.request_log"];
   const rows: unknown[] = [];
@@ -69,7 +69,7 @@ test("no password, key, token, link or cookie appears in a log, an error or an a
   keep("planted-password-of-ada");
   await call("POST", "/manage/v1/links", { body: { token: linkToken, password: "planted-password-of-ada" } });
 
-  // Typical mistakes: a secret in a field that may be echoed, logged or stored.
+  // Typical mistakes by callers: a secret in a field that may be returned, logged or stored.
   await call("POST", "/manage/v1/links", { body: { token: linkToken, password: "planted-password-of-ada" } });
   await call("POST", "/manage/v1/session", { body: { email: PASSWORD, password: 1, planted: PASSWORD } });
   await call("POST", "/manage/v1/session", { body: `{"password":"${PASSWORD}",` });

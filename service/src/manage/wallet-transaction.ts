@@ -6,13 +6,13 @@ import { AtOnce } from "../primitives/at-once.ts";
 import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
-/** One transaction of a customer at a time. Callers that would wait longer get `overloaded`, well before their own timeout. */
+/** One transaction per customer at a time. Calls that wait too long fail with `overloaded`, well before the caller's own timeout. */
 const TURN = { max: 1, waitingMax: 100, waitMsMax: 8_000, refusal: tooMany };
 
 /**
- * Runs a transaction on the wallet of one customer, or of several. Within a process, calls for the same customer queue before they take a connection.
- * Otherwise twenty of them would hold every connection in the pool while waiting for one lock. Between processes, the row lock of
- * the wallet has the same effect.
+ * Runs a transaction on the wallets of one or more customers. Within a process, calls for the same customer queue before they take a
+ * connection. Otherwise, twenty calls that wait for one lock would hold every connection in the pool. Between processes, calls wait
+ * for the wallet's row lock.
  */
 export function walletTransaction<T>(
   cell: Pool,
@@ -23,7 +23,7 @@ export function walletTransaction<T>(
 ): Promise<T> {
   const turns = TURNS.get(cell) ?? new AtOnce<string>(TURN);
   TURNS.set(cell, turns);
-  // Sorted, so that two calls with the same customers cannot wait for each other.
+  // Sorted, so that two calls for the same customers cannot deadlock.
   const customers = [...new Set([customerId].flat())].sort();
   const run = customers.reduceRight(
     (next, customer) => () => turns.run(`${environmentId} ${customer}`, next),

@@ -1,6 +1,6 @@
 import { isTooLong } from "./sql-error.ts";
 
-/** The number of rows that one statement in a job or check reads or writes: about half a second of work. */
+/** Maximum rows that one statement of a job or verification reads or writes: about half a second of work. */
 export const ROWS_MAX = 20_000;
 
 type Limits = {
@@ -8,13 +8,13 @@ type Limits = {
   /** Sizes are multiples of this number. */
   readonly least?: number;
   readonly most: number;
-  /** Factor by which a size grows. */
+  /** The factor by which the size grows. */
   readonly growth: number;
 };
 
 /**
- * An adaptive batch size: halved after a timeout or too many rows, and increased after few rows. A batch with a fixed size that
- * times out would time out at every attempt.
+ * An adaptive batch size. The size is halved after a timeout or too many rows, and increased after few rows. With a fixed size,
+ * work that times out once would time out at every attempt.
  */
 export class BatchSize {
   readonly #least: number;
@@ -55,7 +55,7 @@ export class BatchSize {
     }
   }
 
-  /** Call after a success. `load` is the work that the statement did, as a share of the work that it should do. */
+  /** Call after a success. `load` is the work done relative to the target. From 0.5 to 1, the size stays the same. */
   adjust(load: number): void {
     if (load > 1) this.#halve();
     else if (load < 0.5)

@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { hexUuids, integers, smallints, texts, timestamps, uuids } from "./binary-array.ts";
 
-/** The elements of an array as the server reads them. */
+/** Returns the elements of an array as the server reads them. */
 async function readBack(
   database: TestDatabase,
   type: string,
@@ -18,7 +18,7 @@ async function readBack(
   return rows.map((row) => row["v"]);
 }
 
-/** Checks that the server returns random arrays unchanged, including the empty one. */
+/** Checks that the server returns random arrays unchanged, including an empty array. */
 async function expectRoundTrip<T>(
   element: fc.Arbitrary<T>,
   read: (values: T[]) => Promise<unknown[]>,
@@ -76,7 +76,7 @@ test("texts reach the server unchanged: null, empty, quoted, and in any script",
   await expectRoundTrip(fc.oneof(special, any), (values) => readBack(database, "text", texts(values)));
 });
 
-test("timestamps reach the server to the millisecond, far in the past and in the future", async () => {
+test("timestamps reach the server with millisecond precision, even far in the past and future", async () => {
   const database = await createDatabase();
   const edges = [
     0,

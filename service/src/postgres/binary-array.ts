@@ -1,7 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant } from "../primitives/brand.ts";
 
-// Encodes arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. With text arrays,
+// Encodes arrays in PostgreSQL's binary format. A batch writes its rows with `unnest` of one array per column. With text arrays,
 // sending 100 events with 9 columns took 2.5 times as long, and 2.6 times the CPU time of this process.
 
 const HEADER_BYTES = 20;
@@ -49,7 +49,7 @@ export function texts(values: readonly (string | null)[]): Buffer {
   return buffer;
 }
 
-/** Writes two halves: a BigInt per value would cost more than the rest of the array. */
+/** Writes two halves, because creating a BigInt for each value would take longer than everything else. */
 function writeBigint(buffer: Buffer, value: number, at: number): void {
   assert(Number.isSafeInteger(value), "a stored integer is a safe integer");
   buffer.writeInt32BE(Math.floor(value / 2 ** 32), at);

@@ -8,14 +8,14 @@ import { Session } from "./session.ts";
 import { statement } from "./statement.ts";
 import { transaction } from "./transaction.ts";
 
-// The server in these tests waits at each commit for a synchronous standby that does not exist.
+// In these tests, every commit waits for a synchronous standby that does not exist.
 
 const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
 
 let server: TemporaryServer;
 let url: string;
-/** A connection whose own commits do not wait for the standby. */
+/** A connection whose commits do not wait for the standby. */
 let admin: pg.Client;
 
 beforeAll(async () => {
@@ -110,7 +110,7 @@ test("after 5 s a lane stops waiting: the outcome is unknown and the session is 
   await expect.poll(() => session.isOpen).toBe(false);
 });
 
-test("a failed statement in a pipelined batch rolls back all others", async () => {
+test("a failed statement in a pipelined batch rolls back all other statements", async () => {
   const session = await openSession();
   const [begun, before, ...answers] = await Promise.allSettled([
     session.begin(),

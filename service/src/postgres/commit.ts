@@ -4,8 +4,8 @@ import { decodeSqlError } from "./sql-error.ts";
 /**
  * Commits, and returns only if the transaction is certainly durable.
  *
- * Two cases look like success and are not. After a failed statement, `commit` returns the tag ROLLBACK without an error. And
- * a canceled wait for a synchronous standby returns COMMIT with a WARNING, although a failover may lose the data.
+ * Two failures look like success. After a failed statement, `commit` returns the tag ROLLBACK without an error. After a canceled
+ * wait for a synchronous standby, it returns COMMIT with a WARNING, although a failover may lose the data.
  */
 export async function commit(client: ClientBase): Promise<void> {
   let warned = false;

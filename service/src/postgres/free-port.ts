@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-/** Finds a free port: the preferred one if possible. */
+/** Finds a free port. Returns the preferred port if it is free. */
 export function freePort(preferred = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -23,7 +23,7 @@ async function nextNumber(database: TestDatabase): Promise<number> {
   return Number(row?.["number"]);
 }
 
-test("migrate reports and raises every sequence that is behind its rows, and lowers none", async () => {
+test("migrate reports and raises every sequence that is behind its rows, and lowers no sequence", async () => {
   const { database } = await setupManage();
   const sequences = await database.query(
     "select format('%I.%I', schemaname, sequencename) as name from pg_sequences where schemaname in ('control', 'cell')",
@@ -44,12 +44,12 @@ test("migrate reports and raises every sequence that is behind its rows, and low
   expect(await rowNumbers(database)).toMatchObject({ level: "ok" });
   const [highest] = await database.query("select max(number) as number from cell.customers");
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 1);
-  // The last number is reserved and a lane may still write it, so it is not assigned again.
+  // The last number is already reserved and a lane may still write it, so it is not assigned again.
   await migrate(database);
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 2);
 });
 
-test("after copying rows from a database with another ordinal, numbers continue in the database's own range", async () => {
+test("after rows are copied from a database with another ordinal, new customer numbers stay in this database's range", async () => {
   const database = await createDatabase();
   await database.query("update cell.identity set ordinal = 3");
   await database.query(

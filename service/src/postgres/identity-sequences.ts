@@ -2,13 +2,13 @@ import type { Client } from "pg";
 
 /** The state of a table's identity sequence. */
 type IdentitySequence = Readonly<Listed> & {
-  /** The next number already belongs to a row: logical replication copies rows but no sequences. */
+  /** True if a row already has the next number. Logical replication copies rows, but not sequences. */
   readonly isBehind: boolean;
-  /** More than half of the table's numbers are used. */
+  /** True if more than half of the sequence's numbers are used. */
   readonly isHalfUsed: boolean;
 };
 
-/** Quoted names, and the range of numbers. */
+/** Quoted names, and the smallest and largest number of the sequence. */
 type Listed = { sequence: string; table: string; column: string; min: string; max: string };
 
 const LIST = `
@@ -30,7 +30,7 @@ const LIST = `
     and (not $1 or exists (select from pg_index as i where i.indrelid = t.oid and i.indkey[0] = a.attnum))
   order by 2`;
 
-/** SQL that reads rows and sequence in one statement: all rows in its snapshot got their numbers before it reads the sequence. */
+/** Reads rows and sequence in one SQL statement, so that all rows it sees got their numbers before it reads the sequence. */
 function standing({ sequence, table, column, min, max }: Listed): string {
   return `
     from ${sequence} as s
@@ -41,8 +41,8 @@ const IS_BEHIND =
   "coalesce(r.highest > s.last_value or (r.highest = s.last_value and not s.is_called), false)";
 
 /**
- * Sequences in both schemas that this role may read. With `quickly`, only those whose highest number can be read from an
- * index, including cell.customers.
+ * Reads the sequences in both schemas that this role may read. With `quickly`, leaves out tables whose highest number cannot be
+ * read from an index. cell.customers is never left out.
  */
 export async function readIdentitySequences(
   client: Client,
@@ -62,8 +62,8 @@ export async function readIdentitySequences(
 }
 
 /**
- * Raises each sequence that is behind, so that new numbers are above the existing ones. Must run in a transaction. Never lowers a
- * sequence. Returns the tables whose sequence was behind.
+ * Raises each sequence that is behind its table's rows. Never lowers a sequence. Must run in a transaction. Returns the tables whose
+ * sequence was behind.
  */
 export async function raiseIdentitySequences(client: Client): Promise<string[]> {
   const sequences = await readIdentitySequences(client, { quickly: false });

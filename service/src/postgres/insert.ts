@@ -6,13 +6,13 @@ import { type Parameter, type Rows, type Statement, statement, type Tx } from ".
 /** A column of the rows to insert, and how its values are sent. */
 type InsertColumn<R> = {
   readonly name: string;
-  /** The type that is sent, and a cast to the column's type if the two differ. */
+  /** The type of the sent values, and a cast if the column's type differs. */
   readonly type: string;
   readonly cast: string;
   readonly encode: (rows: readonly R[], recordedAt: Instant) => Parameter;
 };
 
-/** Describes columns: each has a name and a function that returns its value for a row, recorded at a given time. */
+/** Describes columns. Each has a name, and a function that returns its value for a row and its recording time. */
 export function columnsOf<R>() {
   const column =
     <T>(type: string, encode: (values: readonly T[]) => Parameter, cast = "") =>
@@ -33,8 +33,8 @@ export function columnsOf<R>() {
 }
 
 /**
- * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null,
- * they are left out: each array costs time in both processes.
+ * Inserts many rows into a table of `cell`, with `unnest` of one array per column. If no row has a value in any `rare` column,
+ * omits all `rare` columns, because each array costs time in Purser and in PostgreSQL.
  */
 export class Insert<R> {
   readonly #columns: readonly InsertColumn<R>[];
@@ -59,7 +59,7 @@ export class Insert<R> {
     this.#plain = insertStatement(`${name}_plain`, table, this.#usual);
   }
 
-  /** `recordedAt` is the same for all rows. */
+  /** Inserts the rows. All have the same `recordedAt`. */
   run(tx: Tx, rows: readonly R[], recordedAt: Instant): Promise<Rows> {
     const isPlain = !rows.some((row) => this.#hasRare(row, recordedAt));
     const values = (isPlain ? this.#usual : this.#columns).map(({ encode }) => encode(rows, recordedAt));

@@ -14,7 +14,7 @@ type Directory = {
 
 async function makeDirectory(): Promise<Directory> {
   const directory = await mkdtemp(join(tmpdir(), "purser-local-"));
-  // As root the server runs as another user, who needs access.
+  // When tests run as root, the server runs as another user, who needs access to the directory.
   await chmod(directory, 0o755);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const dataDirectory = join(directory, "postgres");
@@ -50,7 +50,7 @@ async function expectRefused(server: LocalServer): Promise<void> {
   await expect(query(url.href, "select")).rejects.toMatchObject({ code: "28P01" });
 }
 
-test("a new server requires the password, which only its owner can read", async () => {
+test("a new server requires a password, and only the owner can read the password file", async () => {
   const directory = await makeDirectory();
   const server = await directory.start("with password");
   await query(server.url("postgres"), "create table kept as select 42 as answer");

@@ -22,8 +22,8 @@ export type LocalServerOptions = {
   /** Folder that contains initdb and postgres. Default: the npm package. */
   binDirectory?: string;
   /**
-   * File with the password that every connection needs; created if missing. Without this option, connections need no password.
-   * Use that only for temporary servers in tests and proofs.
+   * File with the password that every connection needs; created if missing. Omit it only for temporary servers in tests and proofs,
+   * which then accept connections without a password.
    */
   passwordFile?: string;
   /** Server settings as `name=value`. */
@@ -51,7 +51,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     cwd: "/",
     ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
-    // The server has its own process group: Ctrl+C reaches only Purser, which stops the server after its own shutdown.
+    // The server has a separate process group, so that Ctrl+C reaches only Purser, which shuts down first and then stops the server.
     detached: true,
   });
   const log: string[] = [];
@@ -94,9 +94,9 @@ host all all 127.0.0.1/32 scram-sha-256
 `;
 
 /**
- * Sets a password for a new directory, for one from an older version that trusted every connection, and for one whose
- * password was lost. Uses single-user mode, so that the server never listens without a password. The file is written last,
- * so that an interrupted run is repeated.
+ * Sets a password if the data directory is new, if its password file is missing, or if an older version set it up to trust every
+ * connection. Uses single-user mode, so that the server never listens without a password. Writes the file last, so that an
+ * interrupted run is repeated.
  */
 async function requirePassword(
   { bin, dataDirectory, owner }: ServerFiles,
@@ -109,9 +109,9 @@ async function requirePassword(
   const password = randomBytes(24).toString("base64url");
   const flags = ["--single", "-D", dataDirectory, "-c", "exit_on_error=on", "postgres"];
   const altered = run(join(bin, "postgres"), flags, { ...owner, cwd: "/" });
-  // If the process ends before it reads, its exit code is reported below.
+  // If the process ends before it reads its input, its exit code is reported below.
   altered.child.stdin?.on("error", () => {});
-  // The password is not an argument, because every process on the machine could read it there.
+  // The password is not passed as an argument, because every process on the machine can read arguments.
   altered.child.stdin?.end(`alter role postgres password '${password}'\n`);
   await altered.catch((error: Error) => {
     const advice = `Could not set a password for PostgreSQL in ${dataDirectory}. If PostgreSQL is still running, stop it, then run purser dev again.`;
@@ -135,7 +135,7 @@ async function packagedBinaries(): Promise<string> {
   return dirname(binaries.postgres);
 }
 
-/** The port of a server that still runs, from an earlier `purser dev` or another terminal. That server is reused. */
+/** Finds the port of a running server to reuse, from an earlier `purser dev` or another terminal. */
 async function findRunningPort(dataDirectory: string, password: string | null): Promise<number | null> {
   const lines = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").then(
     (text) => text.split("\n"),
@@ -165,7 +165,7 @@ async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
       const [uid, gid] = await Promise.all([run("id", ["-u", name]), run("id", ["-g", name])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
-      // No such user: try the next.
+      // The user does not exist, so the loop tries the next user.
     }
   }
   throw new Error(

@@ -65,7 +65,7 @@ test("the real migrations can run concurrently", async () => {
   expect(new Set(applied.flat()).size).toBe(rows);
 });
 
-test("a file changed after it was applied is rejected, and nothing more is applied", async () => {
+test("a migration file changed after it was applied is rejected, and no other file is applied", async () => {
   const { database, client } = await emptyDatabase();
   await migrate(client, await writeMigrations(TWO));
   const changed = await writeMigrations({
@@ -98,7 +98,7 @@ test("a failed migration is rolled back, and can run again after it is fixed", a
   expect(await migrate(client, await writeMigrations(THREE))).toEqual(THREE_NAMES.slice(2));
 });
 
-test("a lock held by the service fails the migration within seconds instead of blocking requests", async () => {
+test("if the service holds a lock, the migration fails within seconds instead of blocking requests", async () => {
   const { database, client } = await emptyDatabase();
   await migrate(client, await writeMigrations(TWO));
   const holder = await connectTo(database);
@@ -112,7 +112,7 @@ test("a lock held by the service fails the migration within seconds instead of b
   expect(await migrate(client, altering)).toEqual(["cell/000002-three.sql"]);
 });
 
-test("a gap in the numbers is rejected before any migration is applied", async () => {
+test("a gap in the migration numbers is rejected before any migration is applied", async () => {
   const { database, client } = await emptyDatabase();
   const gap = await writeMigrations({ ...ONE, "control/000003-three.sql": "create table control.three ();" });
   await expect(migrate(client, gap)).rejects.toThrow("control/000003-three.sql is out of sequence");

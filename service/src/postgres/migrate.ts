@@ -45,13 +45,13 @@ export async function migrate(client: Client, directory = DIRECTORY): Promise<st
   return applied;
 }
 
-/** Whether the database has no data and no service yet. If so, the newest data format applies from the beginning. */
+/** Whether the database has no projects yet. If so, it gets the newest data format immediately. */
 async function isUnused(client: Client): Promise<boolean> {
   const { rows } = await client.query("select not exists (select from control.projects) as is_unused");
   return rows[0]?.is_unused === true;
 }
 
-/** Whether the database was restored onto another server. If so, transaction numbers continue above the existing ones. */
+/** If the database was restored onto another server, continues transaction numbers above the existing ones and returns true. */
 export async function followServer(client: Client): Promise<boolean> {
   const { rows } = await inTransaction(client, () =>
     client.query<{ is_other: boolean }>("select cell.follow_server() as is_other"),
@@ -62,8 +62,8 @@ export async function followServer(client: Client): Promise<boolean> {
 export const ORDINAL_MAX = 255;
 
 /**
- * Gives a database without customers its own range of customer numbers. Every consumeId contains the number, so projects
- * can only move between databases with different ordinals. Returns whether the ordinal changed.
+ * Assigns a range of customer numbers to a database without customers. Every consumeId contains the customer number, so projects
+ * can move only between databases with different ordinals. Returns whether the ordinal changed.
  */
 export function setOrdinal(client: Client, ordinal: number): Promise<boolean> {
   return inTransaction(client, async () => {
@@ -71,7 +71,7 @@ export function setOrdinal(client: Client, ordinal: number): Promise<boolean> {
       throw new MigrationRefused(`the ordinal must be an integer from 0 to ${ORDINAL_MAX}`);
     const { rows } = await client.query<{ ordinal: number }>("select ordinal from cell.identity for update");
     if (rows[0]?.ordinal === ordinal) return false;
-    // Changes nothing, but locks the sequence, so that no number is assigned from here on.
+    // Changes nothing, but locks the sequence, so that no number is assigned until this transaction ends.
     await client.query("alter sequence cell.customers_number_seq no cycle");
     const used = await client.query(
       "select is_called or exists (select from cell.customers) as is_used from cell.customers_number_seq",
@@ -99,8 +99,8 @@ function firstNumber(ordinal: number): number {
 }
 
 /**
- * Logical replication does not copy sequences, and leaves the sequence of customer numbers in the range for ordinal 0. Raises all
- * sequences above the numbers of existing rows. Returns the tables where that was necessary.
+ * Raises all sequences above the numbers of existing rows, because logical replication does not copy sequences. Also restores the
+ * range of customer numbers, which is for ordinal 0 on the replica. Returns the tables whose sequence was raised.
  */
 export function followNumbers(client: Client): Promise<string[]> {
   return inTransaction(client, async () => {
@@ -128,8 +128,8 @@ export type FormatRaise =
   | { kind: "older_processes"; processes: readonly OlderProcess[] };
 
 /**
- * Raises the data format, unless a connected process cannot read the new one. Processes read the data format when they
- * connect, so while the table is locked each one is either visible in pg_stat_activity or will read the new number.
+ * Raises the data format, unless a connected process cannot read the new format. Processes read the data format when they
+ * connect. While the table is locked, each process is either visible in pg_stat_activity or will read the new format.
  */
 export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {
   return inTransaction(client, async () => {
@@ -213,7 +213,7 @@ async function applyNext(
   return `${schema}/${next.name}`;
 }
 
-/** Number of applied migrations. Checks that each matches its file. */
+/** Counts the applied migrations, and checks that each matches its file. */
 async function countApplied(client: Client, schema: Schema, files: readonly Migration[]): Promise<number> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     `select name, checksum from ${schema}.migrations order by number`,
@@ -239,7 +239,7 @@ async function listMigrations(schema: Schema, directory: string): Promise<Migrat
   );
 }
 
-/** Holds one lock for the whole database: a second migrator waits, and then has nothing to do. */
+/** Runs `work` under a lock for the whole database. A second migrator waits, and then has nothing to do. */
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await claimBackend(client, { name: "migrate", isMigrated: false });
   await begin(client, "read committed");

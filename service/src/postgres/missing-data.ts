@@ -1,8 +1,8 @@
 import type { Tx } from "./statement.ts";
 
 /**
- * Thrown by work that needs data it must not load while it holds locks. The caller rolls back, calls `fetch`, and runs the
- * work again.
+ * Thrown by work that needs more data, but must not load it while holding locks. The caller rolls back, calls `fetch`, and runs
+ * the work again.
  */
 export abstract class MissingData extends Error {
   override readonly name = "MissingData";

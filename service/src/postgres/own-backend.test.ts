@@ -7,15 +7,15 @@ import { single } from "./transaction.ts";
 
 const SHADOW = statement("test.shadow", "set local search_path = shadow, pg_catalog");
 
-test("a waiting commit is found by the wait event names of this PostgreSQL version", async () => {
+test("a commit that waits for a standby is found by this PostgreSQL version's wait event names", async () => {
   const database = await createDatabase();
   const [server] = await database.query("select current_setting('server_version_num')::integer as version");
-  // PostgreSQL 17 changed the spelling of the names, and is the first version that lists them.
+  // PostgreSQL 17 changed the spelling of the names, and is the first version that lists them in a view.
   const names =
     Number(server?.["version"]) >= 170000
       ? "select name from pg_wait_events where lower(name) in ('syncrep', 'walsync', 'walwrite') and type in ('IO', 'IPC')"
       : "select unnest(array['SyncRep', 'WALSync', 'WALWrite'])";
-  // Shadows the catalog's view, with one backend in each of the waits.
+  // Replaces the system view in the search path, with one backend for each wait event.
   await database.query(`
     create schema shadow;
     create table shadow.pg_stat_activity as

@@ -52,7 +52,7 @@ export class UnfitConnection extends Error {
   }
 }
 
-/** The default, for commands, which are not time-critical. */
+/** Default timeout, for commands, which are not time-critical. */
 const CLAIM_TIMEOUT_MS = 5_000;
 
 type Backend = { readonly mark: string; readonly pid: number };
@@ -60,9 +60,9 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a newer
- * format if the database is migrated. Returns the format. Takes one round trip, which fails after `timeoutMs`, because a pooler
- * without a free server would make it wait.
+ * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby. If the database is
+ * migrated, also rejects data in a newer format. Returns the format. Takes one round trip. It fails after `timeoutMs`, because a
+ * pooler without a free connection would keep it waiting.
  */
 export async function claimBackend(
   client: ClientBase,
@@ -100,7 +100,7 @@ export function backendOf(client: ClientBase): number {
   return claimed(client).pid;
 }
 
-/** Errors on a shared backend: undefined_object if it was never claimed, protocol_violation from PgBouncer in statement mode. */
+/** Errors on a shared backend: undefined_object if it was not claimed, and protocol_violation from PgBouncer in statement mode. */
 const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
 
 /**
@@ -139,7 +139,7 @@ const FIND_WAITING = statement(
     and lower(wait_event) in ('syncrep', 'walsync', 'walwrite')`,
 );
 
-/** Backends among `pids` that still wait for a synchronous standby after their client gave up. */
+/** Returns the backends among `pids` that still wait for a synchronous standby after their client gave up. */
 export async function findWaiting(tx: Tx, pids: readonly number[]): Promise<number[]> {
   if (pids.length === 0) return [];
   const { rows } = await tx.run(FIND_WAITING, [pids]);

@@ -3,7 +3,7 @@ import { claimBackend } from "./own-backend.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
-/** Connections for everything except lanes and readers: control plane, jobs, commands. */
+/** Connections for the control plane, jobs and commands. Lanes and readers use sessions. */
 export class Pool extends pg.Pool {
   /** Backends whose commit got no response. Each may still wait for a synchronous standby. */
   unanswered: readonly number[] = [];
@@ -28,9 +28,9 @@ export function openPool(options: {
     onConnect: (client) =>
       claimBackend(client, { name: options.name, settings: SETTINGS, timeoutMs: connectTimeoutMs }),
   });
-  // Without a listener, a server restart during an idle connection would end the process.
+  // Without a listener, a server restart while a connection is idle would end the process.
   pool.on("error", options.onIdleError);
-  // The pool does not listen between checkout and release; an error then also fails the running query.
+  // While a connection is checked out, the pool has no error listener. Ignored, because the running query fails with the same error.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }

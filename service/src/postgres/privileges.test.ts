@@ -8,7 +8,7 @@ import { keepPartitions } from "../jobs/keep-partitions.ts";
 import { grantToService } from "./privileges.ts";
 
 const PERMISSION = "42501"; // insufficient_privilege
-const APPEND_ONLY = "23001"; // restrict_violation, raised by our trigger
+const APPEND_ONLY = "23001"; // restrict_violation, raised by a trigger of Purser
 
 const connectAsService = (database: TestDatabase): Promise<pg.Client> =>
   connectTo({ ...database, url: database.serviceUrl });
@@ -126,7 +126,7 @@ test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and never r
   expect(await codes()).toEqual([PERMISSION, PERMISSION]);
 });
 
-test("the triggers reject the same changes by the owner, even on a single partition", async () => {
+test("the triggers reject the same changes by the database owner, even on a single partition", async () => {
   const { database, partition, keyPartition } = await setupWithHistory();
   const statements = [
     "update cell.events set quantity = 2",

@@ -5,7 +5,7 @@ const KEY_PARTITIONS = Array.from({ length: 8 }, (_, part) => `cell.keyed_reques
 /**
  * Grants the minimal privileges for a service with a separate role: it cannot create tables or rewrite history.
  * `update (id)` is granted because PostgreSQL requires it for `select … for update`; a trigger rejects real updates.
- * `endsKeys` is true if IDEMPOTENCY_DAYS is set: the service then also deletes expired keys; without it that privilege is revoked.
+ * `endsKeys` is true if IDEMPOTENCY_DAYS is set: the service then also deletes expired keys. Otherwise, that privilege is revoked.
  */
 export async function grantToService(
   client: Client,

@@ -2,7 +2,7 @@ import { type Brand, brandAs, type Instant } from "../primitives/brand.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "./column.ts";
 import type { Parameter, Statement, Tx } from "./statement.ts";
 
-// Describes a row once: the SQL of each field, and how its value is read.
+// A row description has the SQL of each field, and the function that reads its value.
 
 /** Adjacent columns, and the value read from them. */
 export type Part<T> = {
@@ -11,7 +11,7 @@ export type Part<T> = {
 };
 
 type Description<T> = Part<T> & {
-  /** The select list. More columns may follow it. */
+  /** The select list, which other columns may follow. */
   readonly list: string;
   readonly read: (row: readonly unknown[]) => T;
 };
@@ -20,7 +20,7 @@ export type RowOf<P extends Part<unknown>> = ReturnType<P["readAt"]>;
 
 type Fields = Readonly<Record<string, Part<unknown>>>;
 
-/** Describes a row by its fields, in select order. A description can be a field of another one. */
+/** Describes a row by its fields, in select order. A field can be another row description. */
 export function describeRow<F extends Fields>(
   fields: F,
 ): Description<{ readonly [K in keyof F]: RowOf<F[K]> }> {

@@ -12,11 +12,11 @@ type SessionOptions = {
   readonly statementTimeoutMs?: number;
 };
 
-/** A lane's connection. Statements are pipelined: a batch takes two round trips. */
+/** A lane's connection. Statements are pipelined, so a batch takes two round trips. */
 export class Session implements Tx {
   readonly #client: pg.Client;
   #isOpen = true;
-  /** The data format of the database when it was last read. It may have been raised since. */
+  /** The data format of the database when it was last read. It may have been raised since then. */
   dataFormat = 0;
 
   private constructor(client: pg.Client) {
@@ -65,7 +65,7 @@ export class Session implements Tx {
     return backendOf(this.#client);
   }
 
-  /** Throws outside a transaction, where each statement would commit by itself. Only reliable while no statement is in flight. */
+  /** Throws outside a transaction, where each statement would commit separately. Only reliable while no statement is in flight. */
   requireTransaction(): void {
     const isInTransaction = this.#isOpen && this.#client.getTransactionStatus() === "T";
     if (!isInTransaction) throw new Error("the transaction was lost before anything was written");

@@ -11,7 +11,7 @@ const TABLE = `
     amount smallint not null constraint notes_amount_range check (amount >= 0)
   )`;
 
-/** Decodes the error from a failing promise. */
+/** Decodes the error of a rejected promise. */
 async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> {
   return work.then(() => "no error" as const, decodeSqlError);
 }
@@ -30,7 +30,7 @@ test.each([
   ["JSON that jsonb cannot hold", `select '"\\u0000"'::jsonb`, badRow(null)],
   ["a statement that takes too long", "set statement_timeout = 20; select pg_sleep(5)", { kind: "busy" }],
   ["a demoted primary", "begin read only; insert into notes values (2, 1)", { kind: "lost" }],
-  ["a mistake in our SQL", "selec 1", { kind: "bug" }],
+  ["a syntax error", "selec 1", { kind: "bug" }],
   ["a table that does not exist", "select from nothing", { kind: "bug" }],
   [
     "a missing privilege",
@@ -92,7 +92,7 @@ test("a terminated backend is reported as lost", async () => {
   expect(await decode(client.query("select 1"))).toEqual({ kind: "lost" });
 });
 
-test("a database without connections and a missing server are reported as lost", async () => {
+test("a database that allows no connections and a missing server are reported as lost", async () => {
   const database = await createDatabase();
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} connection limit 0`);

@@ -2,17 +2,17 @@ import pg from "pg";
 import { MissingData } from "./missing-data.ts";
 import { UnfitConnection } from "./own-backend.ts";
 
-/** The meaning of a database error for the work that failed. */
+/** What a database error means for the failed work. */
 export type SqlFailure =
-  /** Another transaction was first, or there was a deadlock: rolled back, and safe to run again. */
+  /** Another transaction committed first, or there was a deadlock. Rolled back, and safe to retry. */
   | { kind: "conflict"; constraint: string | null }
-  /** One of the rows is invalid: rolled back. */
+  /** One of the rows is invalid. Rolled back. */
   | { kind: "bad_row"; constraint: string | null }
-  /** The server is busy: rolled back. */
+  /** The server is busy. Rolled back. */
   | { kind: "busy" }
   /** The connection is unusable. If a commit was in flight, its outcome is unknown. */
   | { kind: "lost" }
-  /** A bug in Purser: rolled back. */
+  /** A bug in Purser. Rolled back. */
   | { kind: "bug" };
 
 export function decodeSqlError(error: unknown): SqlFailure {
@@ -87,8 +87,8 @@ const BROKEN_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether a connection failed or broke: refused, reset, timed out while connecting, no connection left, or a server that is
- * stopping or starting. A server that is slow or rejects a statement is not out of reach.
+ * Whether a connection failed or broke. Examples: the connection was refused, was reset or timed out. The server has no free
+ * connection, or is starting or stopping. A server that is slow or rejects a statement is not out of reach.
  */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof UnfitConnection) return true;
@@ -101,17 +101,17 @@ function codeOf(error: Error): unknown {
 }
 
 /**
- * Whether an arbitrary error is caused by the state of the database, rather than by a bug. For query errors only,
+ * Whether any error, not only a query error, is caused by the state of the database and not by a bug. For query errors,
  * `decodeSqlError` is enough.
  */
 export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
   if (error instanceof pg.DatabaseError || error instanceof UnfitConnection) {
     const { kind } = decodeSqlError(error);
-    // Another transaction was first: rolled back, and safe to retry.
+    // Another transaction committed first. This one was rolled back and is safe to retry.
     if (kind === "conflict") return "busy";
     return kind === "lost" || kind === "busy" ? kind : null;
   }
-  // The decision needs more of the catalog than could be loaded: rolled back.
+  // The decision needs more of the catalog than could be loaded, so it was rolled back.
   if (error instanceof MissingData) return "busy";
   return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }

@@ -8,7 +8,7 @@ export type Statement = {
 
 export type Parameter = string | number | boolean | Buffer | null | readonly (string | number)[];
 
-/** A transaction to run statements in. Operations open transactions and pass them to the store. */
+/** Runs statements in a transaction. Operations open transactions and pass them to the store. */
 export type Tx = {
   run(statement: Statement, parameters?: readonly Parameter[]): Promise<Rows>;
   /** The pool or session of the connection. Caches use it to identify the database. */

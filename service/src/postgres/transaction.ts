@@ -8,11 +8,11 @@ import { findDatabaseTrouble } from "./sql-error.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /**
- * Runs `work` in one transaction, and returns its result only if it is certainly committed. If `isKept` rejects the result,
- * the transaction is rolled back and the result returned: a rejection writes nothing.
+ * Runs `work` in one transaction, and returns its result only if the commit certainly succeeded. If `isKept` returns false, rolls
+ * back and returns the result, so nothing is written.
  *
- * `confirm` is for results that are rolled back and still acknowledged, because nothing had to change. It locks a row and
- * commits on the same backend, so on the same primary, which proves that the data read is durable.
+ * `confirm` is for results that are acknowledged although they were rolled back, because nothing had to change. It locks a row and
+ * commits on the same backend. The commit proves that this server is still the primary, and that the data read is durable.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -39,19 +39,19 @@ export async function transaction<T>(
 }
 
 /**
- * A commit that waits for a standby outlives its client. While one is waiting, the pool starts no transaction, so that at most as
- * many backends wait as the pool has connections.
+ * A commit that waits for a standby outlives its client. While one is waiting, the pool starts no transaction, so that no
+ * more backends wait than the pool has connections.
  */
 async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {
   if (pool.unanswered.length === 0) return;
   const asked = pool.unanswered;
   const waiting = await findWaiting(tx, asked);
-  // Another backend may have been added in the meantime.
+  // Another backend may have been added during the query.
   pool.unanswered = pool.unanswered.filter((pid) => waiting.includes(pid) || !asked.includes(pid));
   if (pool.unanswered.length > 0) throw new UnfitConnection("waiting");
 }
 
-/** For data that may be lost in a crash, such as the last use of a key. Does not wait for disk or standby. */
+/** For data that may be lost in a crash, such as the last use of a key. The commit does not wait for a disk or standby. */
 export async function lossyTransaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     await begin(client, "read committed");
@@ -71,14 +71,12 @@ async function commitOn(pool: Pool, client: PoolClient): Promise<void> {
   }
 }
 
-/** An open snapshot prevents cleanup of dead row versions, so it may last only as long as one statement. */
+/** Maximum duration of a snapshot. Short, because an open snapshot prevents cleanup of dead row versions. */
 const SNAPSHOT_MS = 4_000;
 /** Tolerance, so that not every short statement needs a new timeout. */
 const LATE_MS = 200;
 
-/**
- * Runs reads that all see the same instant, in a read-only transaction. Together they have the timeout of one statement.
- */
+/** Runs reads in a read-only transaction in which all reads see the same instant and share the timeout of one statement. */
 export async function snapshot<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     await begin(client, "repeatable read, read only");
@@ -104,7 +102,7 @@ function withinTime(tx: Tx, ms: number): Tx {
   };
 }
 
-/** Runs reads that need not see the same instant, in a read-only transaction. As fast as without a transaction. */
+/** Runs reads in a read-only transaction, in which each read may see a different instant. As fast as without a transaction. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
@@ -128,7 +126,7 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   const tx: Tx = {
     source: pool,
     async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
-      // Work that fails in one of two parallel branches may continue in the other, after the client was released.
+      // If one of two parallel branches of `work` fails, the other may continue after the client was released.
       assert(!isOver, "a statement was sent after its transaction ended");
       return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
     },
@@ -145,7 +143,7 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   }
 }
 
-/** A page of customers may lack several parts of the catalog, one after another. */
+/** Maximum parts of the catalog to load, one after another, for work on a page of customers. */
 const FETCHES_MAX = 200;
 
 async function retryWhileDataMissing<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {

@@ -1,9 +1,9 @@
-/** Active in production too: a broken invariant must fail the request, never return a result. */
+/** Also active in production, because a request that breaks an invariant must fail instead of returning a result. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }
 
-/** The default of every switch: the compiler checks that it is unreachable, and it throws at runtime. */
+/** For the default case of a switch. The compiler checks that the case is unreachable. At runtime, it throws an error. */
 export function assertNever(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AtOnce } from "./at-once.ts";
 
-test("tasks beyond the limit wait in order, and those beyond the queue are refused", async () => {
+test("tasks beyond the limit wait in order, and tasks beyond the queue's limit are rejected", async () => {
   const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 2, waitingMax: 2, waitMsMax: 60_000 });
   const log: string[] = [];
   const ends = new Map<string, (value: string) => void>();
@@ -25,7 +25,7 @@ test("tasks beyond the limit wait in order, and those beyond the queue are refus
   expect([await c, await d, log]).toEqual(["done", "done", ["a", "b", "c", "d"]]);
 });
 
-test("a task that fails passes its place on to the next one", async () => {
+test("the next waiting task starts after a task fails", async () => {
   const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 1, waitMsMax: 60_000 });
   const failed = atOnce.run(1, () => Promise.reject(new Error("failed")));
   const next = atOnce.run(1, async () => "next");
@@ -33,7 +33,7 @@ test("a task that fails passes its place on to the next one", async () => {
   expect(await next).toBe("next");
 });
 
-test("a task does not wait for the tasks of another owner", async () => {
+test("a task does not wait for another owner's tasks", async () => {
   const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 0, waitMsMax: 60_000 });
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = atOnce.run(1, () => promise);
@@ -43,7 +43,7 @@ test("a task does not wait for the tasks of another owner", async () => {
   expect(await first).toBe("first");
 });
 
-test("a task that waited too long is refused, and the next one still gets its place", async () => {
+test("a task that waits too long is rejected, and the next waiting task still runs", async () => {
   const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 2, waitMsMax: 20 });
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = atOnce.run(1, () => promise);

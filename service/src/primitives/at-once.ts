@@ -1,19 +1,19 @@
 export type AtOnceLimits = {
-  /** Tasks of an owner that run at the same time. */
+  /** Maximum concurrent tasks per owner. */
   readonly max: number;
-  /** Tasks of an owner that may wait. */
+  /** Maximum waiting tasks per owner. */
   readonly waitingMax: number;
   readonly waitMsMax: number;
-  /** Thrown if too many tasks of the owner wait, or if one has waited too long. */
+  /** Returns the error for a task that finds the queue full or waits too long. */
   readonly refusal: () => unknown;
 };
 
 type Places = { running: number; readonly waiting: (() => void)[] };
 
-/** Limits how many tasks of each owner run at the same time, so that one owner leaves room for others. The rest wait in order. */
+/** Limits the concurrent tasks of each owner, so that one owner cannot block others. Further tasks wait in order. */
 export class AtOnce<Owner> {
   readonly #limits: AtOnceLimits;
-  /** Only owners with running tasks. */
+  /** The tasks of each owner. Contains only owners with running tasks. */
   readonly #places = new Map<Owner, Places>();
 
   constructor(limits: AtOnceLimits) {
@@ -28,7 +28,7 @@ export class AtOnce<Owner> {
     try {
       return await task();
     } finally {
-      // A task that ends passes its place on to the next one, so the number of running tasks does not change.
+      // The next waiting task replaces the ended one, so the number of running tasks does not change.
       const next = places.waiting.shift();
       if (next !== undefined) next();
       else {

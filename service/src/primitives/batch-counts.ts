@@ -1,4 +1,4 @@
-/** How many events of a batch were stored, were stored before, or were rejected. */
+/** How many events of a batch were stored now, were already stored, or were rejected. */
 export type BatchCounts = {
   readonly accepted: number;
   readonly replayed: number;

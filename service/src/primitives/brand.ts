@@ -27,5 +27,5 @@ export type PlanVersionId = Brand<number, "PlanVersionId">;
 /** Whole credits, never a fraction. */
 export type Credits = Brand<number, "Credits">;
 
-/** Milliseconds since 1970 in UTC. Every time inside the service is one of these. */
+/** Milliseconds since 1970 in UTC. All times inside the service have this type. */
 export type Instant = Brand<number, "Instant">;

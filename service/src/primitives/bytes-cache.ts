@@ -1,4 +1,4 @@
-/** A least-recently-used cache, bounded by the estimated bytes of its entries. Always keeps the newest entry. */
+/** A least-recently-used cache with a limit on the estimated bytes of its entries. Always keeps the newest entry. */
 export class BytesCache<K, V> {
   readonly #entries = new Map<K, { readonly value: V; readonly bytes: number }>();
   readonly #bytesMax: number;

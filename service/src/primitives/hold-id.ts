@@ -3,11 +3,11 @@ import { consumeId, readConsumeId } from "./consume-id.ts";
 import { parseTimedId, publicId } from "./public-id.ts";
 import type { Uuid } from "./uuid.ts";
 
-/** The parts of a hold ID locate the hold. The time only guards against IDs that were never issued. */
+/** The parts of a hold ID locate the hold. The time is only used to reject IDs that were never issued. */
 export type HoldId = {
   readonly openedAt: Instant;
   readonly customerNumber: CustomerNumber;
-  /** Counts within the customer's wallet. */
+  /** The hold's number in the customer's wallet. */
   readonly number: number;
 };
 
@@ -25,7 +25,7 @@ export function nameHold(id: HoldId): string {
   return publicId("hld", holdId(id));
 }
 
-/** The largest number that fits into its column. */
+/** The largest number that fits into the database column. */
 export const HOLD_NUMBER_MAX = 0x7fff_ffff;
 
 /** Null if the text is not a hold ID. */

@@ -4,8 +4,8 @@ const GROUPS = 8;
 const GROUPS_OF_64_BITS = 4;
 
 /**
- * The network that belongs to one subscriber: a single IPv4 address, or a /64 of IPv6, within which a subscriber can choose any
- * address. IPv4 written as IPv6 (`::ffff:203.0.113.9`) counts as IPv4.
+ * Returns the network of one subscriber: an IPv4 address, or an IPv6 /64 network, in which a subscriber can choose any address. IPv4
+ * written as IPv6 (`::ffff:203.0.113.9`) counts as IPv4.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1);

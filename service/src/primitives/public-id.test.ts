@@ -8,14 +8,14 @@ const instants = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }).map((ms) =>
 const sixteenBytes = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
 
 test.each([
-  ["the lowest", "00".repeat(16), "evt_00000000000000000000000000"],
+  ["the lowest ID", "00".repeat(16), "evt_00000000000000000000000000"],
   ["one", `${"00".repeat(15)}01`, "evt_00000000000000000000000001"],
-  ["the highest", "ff".repeat(16), "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz"],
+  ["the highest ID", "ff".repeat(16), "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz"],
 ])("%s is written in Crockford's base 32", (_, hex, expected) => {
   expect(publicId("evt", Buffer.from(hex, "hex"))).toBe(expected);
 });
 
-test("an ID is its prefix and 26 characters without i, l, o and u", () => {
+test("an ID consists of its prefix and 26 characters without i, l, o and u", () => {
   fc.assert(
     fc.property(instants, fc.constantFrom("evt" as const, "req" as const), (at, prefix) => {
       expect(publicId(prefix, uuidV7(at))).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));

@@ -5,7 +5,7 @@ import type { Uuid } from "./uuid.ts";
 /** Crockford's base 32 in lower case, without i, l, o and u. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const CODES = Buffer.from(ALPHABET);
-/** Reused buffer: appending to a string digit by digit would allocate thirty strings. */
+/** A reused buffer, because appending to a string digit by digit would allocate thirty strings. */
 const DIGITS = Buffer.alloc(32);
 
 /** A public ID looks like `evt_01k9…`. The prefix names the type. The 26 characters encode 16 bytes, and sort like the bytes. */

@@ -34,12 +34,12 @@ test("a key for one environment is not valid as a key for the other", () => {
 });
 
 test.each([
-  ["one that was truncated", (key: string) => key.slice(0, -1)],
-  ["one with an extra character", (key: string) => `${key}0`],
-  ["one with a line break", (key: string) => `${key}\n`],
-  ["one with a space before it", (key: string) => ` ${key}`],
-  ["one in capitals", (key: string) => key.toUpperCase()],
-  ["one with two characters swapped", (key: string) => swapFirstTwoThatDiffer(key)],
+  ["a truncated key", (key: string) => key.slice(0, -1)],
+  ["a key with an extra character", (key: string) => `${key}0`],
+  ["a key with a line break", (key: string) => `${key}\n`],
+  ["a key with a leading space", (key: string) => ` ${key}`],
+  ["a key in capitals", (key: string) => key.toUpperCase()],
+  ["a key with two swapped characters", (key: string) => swapFirstTwoThatDiffer(key)],
   ["nothing", () => ""],
 ])("%s is not well formed", (_, change) => {
   expect(isWellFormedApiKey(change(makeApiKey("live")))).toBe(false);

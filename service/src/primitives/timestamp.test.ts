@@ -46,12 +46,12 @@ test.each([
   ["a comma instead of the dot", "2026-11-14T10:00:00,5Z"],
   ["no seconds", "2026-11-14T10:00Z"],
   ["a space instead of the T", "2026-11-14 10:00:00Z"],
-  ["a date", "2026-11-14"],
+  ["a date without a time", "2026-11-14"],
   ["year 999", "0999-12-31T23:59:59Z"],
   ["year 0", "0000-01-01T00:00:00Z"],
   ["a year of five digits", "+12026-11-14T10:00:00Z"],
   ["digits of another script", "٢٠٢٦-11-14T10:00:00Z"],
-  ["a line break at its end", "2026-11-14T10:00:00Z\n"],
+  ["a line break at the end", "2026-11-14T10:00:00Z\n"],
   ["epoch milliseconds", "1794650400000"],
   ["an empty string", ""],
 ])("%s is not a timestamp", (_, text) => {
@@ -85,7 +85,7 @@ test("a time in any offset is the same instant as in UTC", () => {
   );
 });
 
-test("a time is rejected if its offset moves it out of the years 1000 to 9999", () => {
+test("a time is rejected if its offset moves it outside the years 1000 to 9999", () => {
   for (const text of ["9999-12-31T23:59:59-01:00", "1000-01-01T00:00:00+01:00"]) {
     expect(parseTimestamp(text)).toEqual({ kind: "not_a_timestamp" });
   }

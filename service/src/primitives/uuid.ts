@@ -22,7 +22,7 @@ export function uuidV7(at: Instant): Uuid {
   return uuid;
 }
 
-/** As PostgreSQL shows it: `01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00`. */
+/** Formats a UUID like PostgreSQL: `01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00`. */
 export function formatUuid(uuid: Uuid): string {
   return uuid.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

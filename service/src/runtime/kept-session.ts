@@ -15,7 +15,7 @@ export class KeptSession {
     this.#open = open;
   }
 
-  /** Returns the open connection, or opens one. Opens at most one at a time, because a second one would leak. */
+  /** Returns the open connection, or opens one. Concurrent calls share one attempt, because a second connection would leak. */
   async get(connectTimeoutMs: number): Promise<Session> {
     if (this.#session?.isOpen) return this.#session;
     this.#opening ??= this.#openNext(connectTimeoutMs).finally(() => {
@@ -27,8 +27,8 @@ export class KeptSession {
 
   /**
    * Opens a connection to replace a broken one. A commit that waits for a synchronous standby keeps waiting after its connection is
-   * closed. The replacement is not used until that backend has ended, because otherwise each retry would add a waiting backend
-   * until the server has no connections left.
+   * closed. The new connection is not used until the old backend has stopped waiting. Otherwise, each retry would add a waiting
+   * backend until the server has no connections left.
    */
   async #openNext(timeoutMs: number): Promise<Session> {
     const giveUpAtMs = performance.now() + timeoutMs;

@@ -9,7 +9,7 @@ export type FeatureFinder = (key: Caller, feature: FeatureKey) => Promise<Proble
 
 export function findMissingFeature(read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): FeatureFinder {
   return async (key, feature) => {
-    // If the lookup for the hint fails, the response is sent without it.
+    // If the lookup for the hint fails, the response is sent without a hint.
     const isElsewhere = await read((tx) => isFeatureElsewhere(tx, key, feature)).catch(() => false);
     const [here, there] = key.environmentKind === "test" ? ["test", "live"] : ["live", "test"];
     const hint = isElsewhere

@@ -50,7 +50,7 @@ async function expectNeighborServed(
   const served = (await ask(neighbor)).kind;
   const refused: string[] = [];
   const note = ({ kind }: { kind: string }): void => void refused.push(kind);
-  // Sent in two halves, because all at once would exceed the queue.
+  // Sent in two halves, because all requests together would exceed the queue.
   for (const half of times(2, () => times(1_200, () => missing))) {
     for (const environmentId of half) void ask(environmentId).then(note);
     await pause(150);

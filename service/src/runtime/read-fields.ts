@@ -6,7 +6,7 @@ import { brandAs, type Instant, type MemberId } from "../primitives/brand.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 import { parseTimestamp } from "../primitives/timestamp.ts";
 
-/** Finds errors in string fields that the JSON schema cannot express. */
+/** Finds strings that PostgreSQL cannot store. The JSON schema cannot express this check. */
 export function checkTexts<F extends string>(
   body: Readonly<Record<F, string>>,
   fields: readonly F[],

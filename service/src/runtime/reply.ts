@@ -12,7 +12,7 @@ import type { HoldProblem, Outcome } from "./commit/request.ts";
 export type Answer = {
   readonly text: string;
   readonly isReplay: boolean;
-  /** Null unless denied. */
+  /** The reason for a denial. Null if the request was not denied. */
   readonly reason: string | null;
   /** Only for a batch: how many of its events were accepted, replayed and rejected. */
   readonly counts?: BatchCounts;
@@ -29,7 +29,7 @@ export function toAnswer(
   return { text: render(answer, asked), isReplay, reason: answer.verdict?.reason ?? null };
 }
 
-/** The response to a request that changes a hold: the caller's own fields first, then what is stored. */
+/** The response to a request that changes a hold: the request's own fields, then the stored fields. */
 export function toHoldAnswer(outcome: Outcome, named: { holdId: string; customerId: string }): Answer {
   assert(
     outcome.kind !== "answered" && outcome.kind !== "feature_not_found",

@@ -54,7 +54,7 @@ const ask = (app: FastifyInstance, environment: number, reason: string | null = 
 const countAll = async (database: TestDatabase): Promise<number> =>
   Number((await database.query("select sum(requests)::integer as n from cell.request_counts"))[0]?.["n"]);
 
-test("a burst is sampled per environment and bounded in total, and every request is counted", async () => {
+test("entries for a burst are sampled per environment and limited in total, and every request is counted", async () => {
   const database = await createDatabase();
   const dropped: Record<string, number> = {};
   const pool = poolOf(database.serviceUrl);
@@ -79,7 +79,7 @@ test("a burst is sampled per environment and bounded in total, and every request
   expect(await database.count("cell.request_log", "reason is null")).toBe(SUCCESSES_MAX + 1);
 });
 
-test("entries from a failed flush are written later in their order, and are counted once", async () => {
+test("entries from a failed flush are written in order by the next flush, and are counted once", async () => {
   const database = await createDatabase();
   let pool = poolOf("postgres://nobody@127.0.0.1:1/none");
   const log = new RequestLog({ cellOf: () => pool, onDropped: () => {} });

@@ -22,9 +22,9 @@ import {
 import { readRefused } from "./read-refused.ts";
 import type { Caller } from "./runtime-route.ts";
 
-/** Bounds memory at any request rate, even while the database is unreachable. */
+/** Maximum number of buffered entries. Bounds memory at any request rate, even while the database is unreachable. */
 export const ENTRIES_MAX = 2_000;
-/** Entries kept per environment and second: a sample of successes, and more of denials and errors. */
+/** Maximum number of entries per environment and second: one limit for successes, and one for denials and errors. */
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
@@ -36,13 +36,13 @@ type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly atMs: number;
 };
 
-/** One environment's requests since the last flush. */
+/** Counts of one environment's requests since the last flush. */
 type Tally = {
   readonly environmentId: EnvironmentId;
   readonly cell: string;
   successesKept: number;
   othersKept: number;
-  /** Counts by outcome, of all requests including dropped ones. */
+  /** Counts of all requests by outcome, including requests whose entries were dropped. */
   readonly counts: ReadonlyMap<LoggedEndpoint, Map<string, number>>;
 };
 
@@ -60,8 +60,8 @@ type RequestLogOptions = {
 };
 
 /**
- * Records recent requests for the dashboard. The log is lossy, to keep requests fast: an entry is added after the reply is
- * sent, and entries that do not fit are dropped and counted.
+ * Records recent requests for the dashboard. The log is lossy, to keep requests fast. An entry is added after the reply is sent.
+ * Entries that do not fit are dropped and counted.
  */
 export class RequestLog {
   readonly #options: RequestLogOptions;
@@ -83,8 +83,7 @@ export class RequestLog {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
       const { apiKey } = request;
       const { problemCode: code, denialReason: reason } = reply;
-      // Without an API key the environment is unknown. Details are read only for kept entries, because most requests are only
-      // counted.
+      // Without an API key, the environment is unknown. Details are read only for entries that are kept.
       if (apiKey !== null && this.#isKept(endpoint, apiKey, { code, reason }))
         this.#keep(endpoint, apiKey, toAnswered(request, reply));
       done();
@@ -124,7 +123,7 @@ export class RequestLog {
 
   #keep(endpoint: LoggedEndpoint, caller: Where, answered: Answered): void {
     const { code, reason } = answered;
-    // The body is never kept, because 2,000 of the largest would take 128 MB.
+    // The body is never kept, because 2,000 bodies of 64 KiB would take 128 MB.
     const body = isObject(answered.body) ? answered.body : NO_BODY;
     this.#entries.push({
       environmentId: caller.environmentId,
@@ -140,7 +139,7 @@ export class RequestLog {
       customerId: textOf(body["customerId"], 255),
       subject: textOf(endpoint === "events" ? body["event"] : firstFeature(body), 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
-      // A rejected event is listed by its time of arrival.
+      // A rejected event is listed by its arrival time.
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
@@ -177,7 +176,7 @@ export class RequestLog {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Keeps entries for the next flush, and drops those that exceed the buffer. */
+  /** Keeps entries for the next flush, and drops entries that exceed the buffer. */
   #putBack(entries: readonly Entry[], tallies: readonly Tally[]): void {
     const all = [...entries, ...this.#entries];
     this.#dropped += Math.max(0, all.length - ENTRIES_MAX);
@@ -230,7 +229,7 @@ function firstFeature({ feature, items }: Readonly<Record<string, unknown>>): un
   return isObject(first) ? first["feature"] : undefined;
 }
 
-/** Null unless the value is a string of limited length. A rejected body may contain any value in any field. */
+/** Returns the value if it is a string within the limit, otherwise null. A rejected body may contain any value in any field. */
 function textOf(value: unknown, lengthMax: number): string | null {
   return typeof value === "string" && value.length <= lengthMax ? value : null;
 }
@@ -241,7 +240,7 @@ async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Ta
   await transaction(cell, async (tx) => {
     const now = await openRequestLog(tx);
     const counts = tallies.flatMap(toCounts);
-    // Until the upgrade is finished, the older release may read the log, and does not know these endpoints.
+    // Until the upgrade is finished, an older release that does not recognize these endpoints may read the log.
     const isKnown = counts.some(isNew) ? await knowsNewEndpoints(tx) : true;
     const isWritten = (row: { endpoint: LoggedEndpoint }): boolean => isKnown || !isNew(row);
     const written = requests.filter(isWritten);

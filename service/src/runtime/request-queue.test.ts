@@ -75,7 +75,7 @@ test("environments take turns, however many requests one of them has", () => {
   expect(countByEnvironment(first)).toEqual({ 1: 10, 2: 7, 3: 3 });
 });
 
-test("turns count charges, not requests", () => {
+test("an environment's turn counts charges, not requests", () => {
   const { queue } = open();
   addEach(queue, 100, { environment: 1, size: 15 });
   addEach(queue, 1_000, { environment: 2, size: 1 });
@@ -86,7 +86,7 @@ test("turns count charges, not requests", () => {
   expect(taken[1] / taken[2]).toBeLessThan(1.1);
 });
 
-test("a request as large as a shared batch gets its turn beside a backlog of small ones", () => {
+test("a request as large as a shared batch gets its turn despite a backlog of small requests", () => {
   for (const others of [[2], [2, 3, 4]]) {
     const { queue } = open(5_000);
     for (const environment of others) addEach(queue, 500, { environment });
@@ -97,7 +97,7 @@ test("a request as large as a shared batch gets its turn beside a backlog of sma
   }
 });
 
-test("batches are short while environments share the queue, and long again a second later", async () => {
+test("batches are short while environments share the queue, and become long again a second later", async () => {
   const { queue } = open();
   addEach(queue, 1_000, { environment: 1 });
   expect(queue.take()).toHaveLength(300);
@@ -107,7 +107,7 @@ test("batches are short while environments share the queue, and long again a sec
   expect(queue.take()).toHaveLength(300);
 });
 
-test("in a full queue, the environment with the most requests loses its newest", () => {
+test("in a full queue, the environment with the most requests loses its newest requests", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { queue, rejected } = open(100);
@@ -117,7 +117,7 @@ test("in a full queue, the environment with the most requests loses its newest",
   expect(rejected).toEqual([newest]);
   addEach(queue, 60, { environment: 2 });
   expect(queue.length).toBe(100);
-  // Held back for up to one and a half seconds.
+  // Rejections are held back for up to one and a half seconds.
   expect(rejected).toHaveLength(1);
   vi.advanceTimersByTime(1_500);
   expect(countByEnvironment(rejected)).toEqual({ 1: 51, 2: 10 });
@@ -160,7 +160,7 @@ test("a batch is halved between environments before it is halved within one", ()
   expect(halve([])).toEqual([]);
 });
 
-test("shared batches grow while they are quick, and shrink when they are slow", () => {
+test("shared batches grow if the last batch was fast, and shrink if it was slow", () => {
   const { queue } = open(5_000);
   addEach(queue, 2_000, { environment: 1 });
   queue.add([waiting({ environment: 2 })]);

@@ -10,37 +10,34 @@ type Waiting = {
 
 type QueueOptions<T> = {
   readonly lengthMax: number;
-  /** How much of a batch a request takes: at most `ITEMS_MAX`. */
+  /** The size of a request in a batch, at most `ITEMS_MAX`. */
   readonly sizeOf: (waiting: T) => number;
-  /** Rejects requests that waited too long, or for which there is no room. */
+  /** Called with requests that waited too long or do not fit in the queue. */
   readonly onOverload: (waiting: readonly T[]) => void;
 };
 
 type EnvironmentQueue<T> = {
   /** Oldest first. */
   readonly waiting: T[];
-  /** Left over from earlier turns, and added to the share of the next one. */
+  /** The unused share of earlier turns, added to the next turn. */
   credit: number;
 };
 
 const BATCH_SIZE_MAX = 300;
-/**
- * While environments share the queue, batches are short, because a new request waits for the current batch. A batch has as many
- * charges as can be processed in this time.
- */
+/** Target duration of a batch while environments share the queue. Short, because a new request waits for the current batch. */
 const SHARED_BATCH_MS = 10;
-/** Charges and events that an environment takes in one turn. */
+/** Number of charges and events that an environment takes in one turn. */
 const SHARE = 5;
-/** How long the queue counts as shared after a request of another environment. */
+/** How long the queue counts as shared after consecutive requests from different environments. */
 const SHARED_MS = 1_000;
 const AGE_MAX_MS = 2_000;
-/** Average delay of a rejection while environments share the queue, to reduce the work caused by callers that retry at once. */
+/** Average delay of a rejection while environments share the queue. Reduces the work caused by callers that retry immediately. */
 const HOLD_BACK_MS = 1_000;
 
 /**
- * Requests that wait for a connection, in a queue for each environment. Environments take turns (deficit round robin). When the
- * queue is full, the environment with the most requests loses its newest ones. So the backlog of one environment neither delays
- * nor rejects the requests of another.
+ * Requests that wait for a connection, with one queue per environment. Environments take turns (deficit round robin). When the queue
+ * is full, the environment with the most requests loses its newest ones. As a result, one environment's backlog does not cause
+ * delays or rejections for another environment.
  */
 export class RequestQueue<T extends Waiting> {
   readonly #options: QueueOptions<T>;
@@ -50,7 +47,7 @@ export class RequestQueue<T extends Waiting> {
   #length = 0;
   #lastEnvironment: EnvironmentId | null = null;
   #sharedUntilMs = 0;
-  /** At least what the largest request needs. */
+  /** Maximum size of a shared batch. Never less than the size of the largest request. */
   #sharedSizeMax = ITEMS_MAX;
 
   constructor(options: QueueOptions<T>) {
@@ -62,7 +59,10 @@ export class RequestQueue<T extends Waiting> {
     return this.#length;
   }
 
-  /** Adds requests of one environment, all or none. In a full queue they replace the newest of an environment with more. */
+  /**
+   * Adds all requests of one environment, or rejects all of them. If the queue is full, they replace the newest requests of an
+   * environment that has more requests.
+   */
   add(requests: readonly T[]): void {
     const [first] = requests;
     if (first === undefined) return;
@@ -82,8 +82,8 @@ export class RequestQueue<T extends Waiting> {
   }
 
   /**
-   * Returns undecided requests to the front of their queues. Checks ages here too, because the timer can miss a request that
-   * keeps being taken and put back.
+   * Returns undecided requests to the front of their queues. Also rejects old requests, because the timer can miss a request that is
+   * repeatedly taken and put back.
    */
   putBack(requests: readonly T[]): void {
     for (const [environmentId, own] of Map.groupBy(requests, ({ request }) => request.environmentId)) {
@@ -101,13 +101,13 @@ export class RequestQueue<T extends Waiting> {
     // An environment that still has requests is put at the end of the map, so the loop reaches it again.
     for (const [environmentId, queue] of this.#queues) {
       const [first] = queue.waiting;
-      // It remains first for the next batch. Otherwise, other requests could take the room it needs every time.
+      // This request stays first for the next batch. Otherwise, smaller requests could take its room in every batch.
       if (first !== undefined && this.#options.sizeOf(first) > room) break;
       const credit = this.#queues.size === 1 ? room : queue.credit + SHARE;
       const { count, size } = this.#fitting(queue.waiting, Math.min(credit, room));
       batch.push(...queue.waiting.splice(0, count));
       room -= size;
-      // At most what the largest request needs, so that turns cut short by a full batch do not add up.
+      // Capped at the size of the largest request, so that credit does not accumulate from turns cut short by a full batch.
       queue.credit = Math.min(credit - size, ITEMS_MAX);
       this.#queues.delete(environmentId);
       if (queue.waiting.length > 0) this.#queues.set(environmentId, queue);
@@ -122,7 +122,7 @@ export class RequestQueue<T extends Waiting> {
       this.#sharedSizeMax = Math.min(BATCH_SIZE_MAX, this.#sharedSizeMax + 1);
   }
 
-  /** Takes the first request of the next environment and others for the same customer, up to a full batch. */
+  /** Takes the first request of the next environment, and other requests for the same customer, up to a full batch. */
   takeOneCustomer(): T[] {
     const [turn] = this.#queues;
     if (turn === undefined) return [];
@@ -180,7 +180,7 @@ export class RequestQueue<T extends Waiting> {
     this.#lastEnvironment = environmentId;
   }
 
-  /** How many of the first requests fit into a batch, and their size. Each item of a request counts. */
+  /** How many of the first requests fit into a batch, and their total size. */
   #fitting(waiting: readonly T[], sizeMax: number): { count: number; size: number } {
     let size = 0;
     for (const [count, each] of waiting.entries()) {
@@ -199,7 +199,7 @@ export class RequestQueue<T extends Waiting> {
 
   #reject(requests: readonly T[]): void {
     const { onOverload } = this.#options;
-    // Held back for different times, so that the retries do not all arrive at once.
+    // Rejected after a random delay, so that the retries do not all arrive at once.
     if (this.#isShared) setTimeout(onOverload, HOLD_BACK_MS * (0.5 + Math.random()), requests);
     else onOverload(requests);
   }
@@ -220,7 +220,10 @@ export function isTooOld({ enqueuedAtMs }: Pick<Waiting, "enqueuedAtMs">): boole
   return enqueuedAtMs < performance.now() - AGE_MAX_MS;
 }
 
-/** Halves a batch between two environments if it can, so that one environment's bad request delays the others least. */
+/**
+ * Splits a batch in half, between environments if possible, so that one environment's bad request delays the others as little as
+ * possible.
+ */
 export function halve<T extends Waiting>(batch: readonly T[]): T[][] {
   const environments = [...Map.groupBy(batch, ({ request }) => request.environmentId).values()];
   const parts = environments.length > 1 ? environments : batch.map((each) => [each]);

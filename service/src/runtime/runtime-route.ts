@@ -59,9 +59,9 @@ type RuntimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly query?: Q;
   /** A route without a body is a GET route. */
   readonly body?: B;
-  /** Only if it differs from the limit of all routes. */
+  /** Only if it differs from the default limit. */
   readonly bodyBytesMax?: number;
-  /** For the OpenAPI document, if the body has parts that `body` does not validate. */
+  /** The body in the OpenAPI document, if `body` does not validate all parts of it. */
   readonly describedBody?: TSchema;
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */

@@ -19,7 +19,7 @@ type SandboxParts = {
   readonly onFault: (error: unknown, requestId: string) => void;
 };
 
-/** A request to `/v1/check` or `/v1/consume`, without member and metadata. */
+/** A request to `/v1/check` or `/v1/consume`, without a member or metadata. */
 export type Attempt = {
   readonly endpoint: "check" | "consume";
   readonly requestId: string;
@@ -33,7 +33,7 @@ type Noted = Reading & { readonly code: string | null; readonly reason: string |
 
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
-/** Sends a request on behalf of a person. It skips API key authentication, and otherwise runs like a backend's request. */
+/** Runs a request on behalf of a person. The request skips API key authentication. Otherwise, it runs like a backend's request. */
 export function sandboxRequest(parts: SandboxParts): (scope: Scope, attempt: Attempt) => Promise<Reading> {
   return async (scope, attempt) => {
     const { endpoint, requestId, body } = attempt;

@@ -54,7 +54,7 @@ export type Action =
 /** An item of a request. It is skipped if an earlier item already names its feature. */
 export type AskedItem = { feature: number; quantity: AskedQuantity };
 
-/** A quantity relative to the one that is held. */
+/** A quantity relative to the held quantity. */
 export type Share = { times: number; plus: number };
 
 /** `drain` and `fill_limit` request exactly what is available, plus `more`. */
@@ -62,7 +62,7 @@ export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" |
 
 const DAY = 86_400_000;
 
-/** Used: nothing, less than was held, exactly that, or more. */
+/** Nothing, less than the held quantity, exactly that quantity, or more. */
 const shares: fc.Arbitrary<Share> = fc.record({
   times: fc.constantFrom(1, 0, 0.5, 2),
   plus: fc.constantFrom(0, 0, 1, 500),
@@ -218,7 +218,7 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
 
 function itemsOf(feature: fc.Arbitrary<number>, several: number): fc.Arbitrary<readonly AskedItem[]> {
   const item = fc.record({ feature, quantity: quantities });
-  // Small quantities are more frequent, because each item must be allowed for the next one to matter.
+  // Small quantities are more frequent, because each item must be allowed for the next item to matter.
   const small = fc.record({ feature, quantity: fc.oneof(smallQuantities, quantities) });
   return fc.oneof(
     { weight: 10 - several, arbitrary: fc.tuple(item) },

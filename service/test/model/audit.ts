@@ -126,7 +126,7 @@ function foldCounter(book: Book, plan: Assignment, counter: LimitCounter): numbe
   ]);
 }
 
-/** The held credits of each grant must be those of the open holds, and a charge plus what it left uncovered must be its price. */
+/** Each grant's held credits must match the open holds. A hold's charge plus its overage and uncovered part must equal its price. */
 function auditHolds({ entries, holds }: Book, wallet: Wallet): string[] {
   const parts = wallet.holds.flatMap(({ items }) => items.flatMap((item) => item.parts));
   const grants = new Set([...parts, ...wallet.held].map(({ grant }) => grant));
@@ -160,7 +160,7 @@ function auditReversals(book: Book): string[] {
 }
 
 /**
- * The charges of a request must be consecutive entries with the same time, each for another feature. A reversal must have the same
+ * The charges of a request must be consecutive entries with the same time, each for a different feature. A reversal must have the same
  * position in the request as its charge.
  */
 function auditItems({ entries }: Book): string[] {

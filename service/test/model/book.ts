@@ -32,7 +32,7 @@ export class Book {
   readonly assignments: AssignmentChange[] = [];
   readonly overrides: NewOverrides[] = [];
   readonly holdChanges: HoldChange[] = [];
-  /** By number. A request has settled or released those that are closed. */
+  /** By number. `isClosed`: a request has settled or released the hold. */
   readonly holds: { hold: Hold; isClosed: boolean }[] = [];
 
   constructor(wallet: Wallet | null) {
@@ -117,7 +117,7 @@ export class Book {
     return { answer, change };
   }
 
-  /** Whether the grant, consume or hold of a request exists as it was planned. It may not if a planned change was not written. */
+  /** Whether the grant, consume or hold that a request names exists. It may be missing if a planned change was not written. */
   has(request: Request): boolean {
     if (request.kind === "reverse" || request.kind === "reverse_request")
       return this.consumes().length > request.consume;
@@ -203,7 +203,7 @@ export class Book {
     );
   }
 
-  /** Whether all grants merged into this one are revoked. */
+  /** Whether this grant and all grants merged into it are revoked. */
   isRevoked(number: number): boolean {
     return this.grants.filter((grant) => grant.slot === number).every((grant) => grant.isRevoked);
   }
@@ -272,7 +272,7 @@ export class Book {
   }
 }
 
-/** For outcomes that return only their kind. */
+/** Turns an outcome into an answer that contains only its kind. */
 function toKind<Kind extends Answer["kind"]>(outcome: { kind: Kind; change?: Change | null }) {
   return { answer: { kind: outcome.kind }, change: outcome.change ?? null };
 }

@@ -63,7 +63,7 @@ const allowances = fc.record({
 const limits = fc.record({ quantity: fc.constantFrom(3, 10, 1, 0, 2000), period: periods });
 const inPlan = fc.record({
   limit: fc.option(limits, { freq: 2 }),
-  // A version pins the costs at publication, so an edit to the feature before it affects only this version.
+  // The feature's pool and cost when this version was published, if they differ from the catalog.
   edited: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: featureSpecs }),
 });
 

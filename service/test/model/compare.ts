@@ -9,7 +9,7 @@ import type { Script, ScriptStep } from "./script.ts";
 
 export type Disagreement = { step: number; about: string; model: unknown; service: unknown };
 
-/** Plays a script on the model and on the service's pure core. Null if they always agree. */
+/** Plays a script on the model and on the service's pure core. Null if their results are always equal. */
 export function findDisagreement(script: Script): Disagreement | null {
   const book = new Book(script.isKnown ? newWallet(script.start) : null);
   let customer = script.isKnown ? newCustomer(script.start) : null;
@@ -60,7 +60,7 @@ function playRequest(
   const found =
     differ("the answer", answers) ??
     (isRefusal(answer) ? null : differ("the wallet", views(model.customer, book, change)));
-  // A wallet that is not written keeps its time. If a spent grant is revoked, that is not stored in the wallet.
+  // A wallet that is not written keeps its time. The revocation of a spent grant is not stored in the wallet.
   const unwritten = answer.kind === "revoked" ? withRevoked(customer, request) : customer;
   return { found, next: isCheck ? customer : change === null ? unwritten : model.customer };
 }

@@ -116,7 +116,7 @@ export function allowanceIn(customer: Customer, pool: PoolId): CreditGrant | und
 
 type Walk = { skip: number; left: number };
 
-/** Takes credits from the end, after those to skip. */
+/** Takes credits from the end, after skipping `walk.skip` credits. */
 function walkBack(walk: Walk, credits: number): { before: number; taken: number; after: number } {
   const after = Math.min(walk.skip, credits);
   const taken = Math.min(walk.left, credits - after);
@@ -243,7 +243,7 @@ export function giveBack(customer: Customer, back: Paid, from: "charge" | "hold"
   const credits = back.credits - lost;
   grant.gone -= credits;
   if (grant.isDropped) return;
-  // The plan's version may have changed since then. The allowance is then the new amount, minus used, held and revoked credits.
+  // If the plan's version has changed since, the allowance is the new amount minus used, held and revoked credits.
   const allowed = allowanceNow(customer, grant);
   grant.remaining =
     allowed === null ? grant.remaining + credits : Math.max(0, allowed - grant.gone - grant.held);
@@ -256,7 +256,7 @@ function lostByReversal(grant: CreditGrant, back: number): number {
   return Math.max(0, back - Math.max(0, room));
 }
 
-/** Held credits are gone. */
+/** Moves held credits to `gone`. */
 export function takeHeld(grant: CreditGrant, { credits, isRevoked = false }: Paid): void {
   grant.held -= credits;
   grant.gone += credits;
@@ -284,7 +284,7 @@ function unrevoked(additions: CreditGrant["additions"]): number {
   return additions.filter((it) => !it.isRevoked).reduce((sum, it) => sum + it.credits, 0);
 }
 
-/** Spends up to this many credits of a pool, those that expire first before the others. */
+/** Spends up to this many credits of a pool, starting with the credits that expire first. */
 export function burn(customer: Customer, pool: PoolId, credits: number): Paid[] {
   const parts: Paid[] = [];
   let open = credits;

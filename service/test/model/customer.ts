@@ -23,7 +23,7 @@ export type Customer = {
   plansTaken: number;
   grantsMade: number;
   next: ScheduledPlan | null;
-  /** Billing events that were applied, and calls without a time that came after one. Later entries never have an earlier time. */
+  /** Billing events that were applied, and calls without a time that came after such an event. Later entries never have an earlier time. */
   heard: readonly Heard[];
   /** The customer's own terms. Null if there are none. */
   overrides: OverrideTerms | null;
@@ -101,7 +101,7 @@ export type CreditGrant = {
 
 export type Addition = { credits: number; isRevoked: boolean };
 
-/** One charge, or one item of a hold. A request with several items has several. */
+/** One charge, or one item of a hold. A request with several items has one for each item. */
 export type Consume = {
   /** The index in `charges` of the first charge of its request. */
   request: number;
@@ -120,18 +120,18 @@ export type Consume = {
   overage: Paid[];
 };
 
-/** `isRevoked` only for held credits. */
+/** `isRevoked` is set only for held credits. */
 export type Paid = { grant: number; credits: number; isRevoked?: boolean };
 
 export type HoldTaken = {
   openedAt: number;
   expiresAt: number;
   onExpiry: "release" | "charge";
-  /** `freed` and `charged` when it expired, `closed` by a request. */
+  /** `freed` or `charged` on expiry, `closed` by a request. */
   state: "open" | "freed" | "charged" | "closed";
-  /** The number of the plan it was opened with. */
+  /** The number of the plan on which the hold was opened. */
   plan: number;
-  /** `held` is the quantity that is held. */
+  /** `consume` is an index in `consumes`, `held` the held quantity. */
   uses: { consume: number; held: number; limit: HeldLimit | null }[];
 };
 

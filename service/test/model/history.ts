@@ -55,7 +55,7 @@ const waits: fc.Arbitrary<Wait> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1, SECOND, DAY).map((ms): Wait => ({ kind: "back", ms })) },
 );
 
-/** Most holds last only days, so that less time passes between most requests. */
+/** Short waits, because most holds last only days. */
 const shortWaits: fc.Arbitrary<Wait> = fc.constantFrom(0, 1, 60, 0.4 * 86_400).map((seconds) => ({
   kind: "pass",
   ms: seconds * SECOND,

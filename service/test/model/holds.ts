@@ -14,7 +14,7 @@ export function openHolds({ holds }: Customer): HoldTaken[] {
   return holds.filter(({ state }) => state === "open");
 }
 
-/** Ends the holds that are over, the earliest first. */
+/** Ends expired holds, earliest first. */
 export function endHolds(customer: Customer): void {
   const over = openHolds(customer)
     .filter(({ expiresAt }) => isOver(expiresAt, customer.now))
@@ -65,7 +65,7 @@ export function extend(customer: Customer, { hold: index, ...request }: Asked<"e
     if (quantity <= use.quantity && !customer.isBlocked) return null;
     if (customer.isBlocked) return "customer_blocked";
     const used = usedOfHeldLimit(customer, hold, held);
-    // Once its period is over, a hold counts nowhere, so it must not grow.
+    // After the limit's period, no limit counts the hold, so the hold must not grow.
     const isOverLimit =
       held.limit !== null && (used === null || used - use.quantity + quantity > held.limit.quantity);
     if (isOverLimit) return "limit_reached";
@@ -91,7 +91,7 @@ function endOf({ now }: Customer, expiresAt: Instant | { inMs: number } | null):
   return typeof expiresAt === "object" ? now + expiresAt.inMs : expiresAt;
 }
 
-/** The largest quantity below the denied one that is not denied. */
+/** The largest quantity that would be allowed instead of the denied quantity. */
 function most(denied: number, reason: (quantity: number) => string | null): number {
   let [low, high] = [0, denied];
   while (high - low > 1) {
@@ -117,7 +117,8 @@ function close(
 ): SettledUse[] {
   const uses = usesOf(customer, hold);
   const prices = uses.map(({ terms }, index) => charge(terms.cost, quantities[index] ?? 0));
-  // One credit after the other is too slow for large prices: each item takes from its own parts, then from those of the others.
+  // Draws part by part, because single credits are too slow for large prices. Each item draws from its own parts first, then from the parts
+  // of other items.
   const pots = uses.map(({ parts }) => parts.map((part) => ({ ...part })));
   const paid: Paid[][] = uses.map((_, index) => drawFrom(pots[index] ?? [], prices[index] ?? 0));
   for (const [index, { pool }] of uses.entries()) {
@@ -178,7 +179,7 @@ function close(
   return items;
 }
 
-/** How much of each price the hold covers, with credits or overage: first that of its own item, then that of others. */
+/** How much of each price the hold covers. Uses the item's own credits and overage first, then what other items leave. */
 function promisedTo(uses: readonly Consume[], prices: readonly number[]): number[] {
   const rooms = uses.map(({ parts, overage }) => sum(parts) + sum(overage));
   const covered = prices.map((price, index) => Math.min(price, rooms[index] ?? 0));
@@ -193,7 +194,7 @@ function promisedTo(uses: readonly Consume[], prices: readonly number[]): number
   return covered;
 }
 
-/** Takes up to this many credits out of a pot, the first ones first. */
+/** Takes up to this many credits from a pot, in order of its parts. */
 function drawFrom(pot: Paid[], credits: number): Paid[] {
   const drawn: Paid[] = [];
   let open = credits;
@@ -219,7 +220,7 @@ function join(parts: readonly Paid[], more: readonly Paid[]): Paid[] {
   return all;
 }
 
-/** The parts of a charge: one for each grant, whether its credits were revoked or not. */
+/** The parts of a charge: one for each grant, with revoked and other credits combined. */
 function withoutMarks(parts: readonly Paid[]): Paid[] {
   return join(
     [],

@@ -3,8 +3,8 @@ import type { Book } from "./book.ts";
 import type { ScriptStep } from "./script.ts";
 
 /**
- * Whether the customer has had a plan. Before that, looking would change the customer, because the first decision applies the
- * default plan.
+ * Whether the customer has had a plan. Before the first plan, reading the wallet would change the customer, because the first decision
+ * applies the default plan.
  */
 export function hadPlan(book: Book): boolean {
   return (book.wallet?.assignmentCount ?? 0) > 0;
@@ -30,7 +30,7 @@ export function nextEnd({ assignment, grants, next, overrides, holds }: Wallet, 
 }
 
 /**
- * The visible state that must not depend on when the customer was looked at: plan, credits by expiry, and the responses to checks.
+ * The visible state that must not depend on when the customer was viewed: plan, credits by expiry, and the responses to checks.
  */
 export function seen(
   book: Book,

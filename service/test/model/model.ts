@@ -216,7 +216,7 @@ function findReason(customer: Customer, item: AskedItem): string | null {
   return null;
 }
 
-/** The largest quantity that would be allowed instead of the denied one, found by trial. */
+/** The largest quantity that would be allowed instead of the denied quantity, found by trial. */
 function affordable(customer: Customer, { feature, quantity }: AskedItem): number {
   let [allowed, denied] = [0, quantity];
   while (denied - allowed > 1) {

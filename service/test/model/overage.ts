@@ -7,7 +7,7 @@ import type { Position } from "./request.ts";
 /** No count may exceed this, even if the overage is unlimited. */
 const UNLIMITED = 2 ** 52;
 
-/** Null if the plan allows none in this pool. */
+/** The overage of a pool. Null if the plan allows no overage in this pool. */
 export function overageIn(customer: Customer, pool: PoolId): Position["overage"] {
   const { plan, overrides } = customer;
   const allowance = plan?.version.allowances.find((it) => it.pool === pool);
@@ -35,7 +35,7 @@ export function spendableIn(customer: Customer, pool: PoolId): number {
   return balanceIn(customer, pool) + spareIn(customer, pool);
 }
 
-/** The overage that is left. */
+/** The overage that can still be used. */
 export function spareIn(customer: Customer, pool: PoolId): number {
   const overage = overageIn(customer, pool);
   if (overage === null) return 0;

@@ -96,7 +96,7 @@ export function anchorFor(customer: Customer, feature: FeatureId, period: Period
   return end === watch.stopsAt ? ofPlan : watch.stopsAt;
 }
 
-/** How much is used of the limit that was in force when a hold was opened. Null if its period is over or it is forgotten. */
+/** Use of the limit that applied when a hold was opened. Null if the limit's period is over or the limit is forgotten. */
 export function usedOfHeldLimit(
   customer: Customer,
   hold: HoldTaken,

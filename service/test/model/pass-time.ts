@@ -92,7 +92,10 @@ export function findResumable(customer: Customer, plan: PlanId): PlanTaken | und
   return customer.left.find((left) => left.plan === plan && isAlive(customer, left));
 }
 
-/** Whether any part of a plan that the customer has left still runs: credits, an allowance's period, or the period of a used limit. */
+/**
+ * Whether a plan that the customer has left still has credits, an allowance whose period has not ended, or a used limit whose period has
+ * not ended.
+ */
 function isAlive(customer: Customer, left: PlanTaken): boolean {
   const { now } = customer;
   const ends = [
@@ -148,7 +151,7 @@ function followDefaultPlan(catalog: Catalog, customer: Customer): void {
   if (customer.plansTaken > 0) takeUpDefaultPlan(catalog, customer);
 }
 
-/** Gives a customer without any plan the default plan. This happens at the first decision, not when credits are added. */
+/** Assigns the default plan to a customer without any plan. This happens at the first decision, not when credits are added. */
 export function takeUpDefaultPlan(catalog: Catalog, customer: Customer): void {
   const { plan } = catalog.defaultPlan;
   if (customer.plan !== null || plan === null) return;

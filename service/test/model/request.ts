@@ -7,7 +7,7 @@ import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../s
 export type Request =
   | { kind: "decide"; items: readonly Item[] }
   | { kind: "hold"; items: readonly Item[]; terms: HoldTerms }
-  /** `hold` is an index among all holds. A quantity is that of the item at the same position; null settles what was held. */
+  /** `hold` is an index among all holds. `quantities` has one quantity for each item; null settles the held quantities. */
   | { kind: "settle"; hold: number; quantities: readonly number[] | null; atMostHeld: boolean }
   | { kind: "release"; hold: number }
   | { kind: "extend"; hold: number; quantity: number | null; expiresAt: Instant | { inMs: number } | null }
@@ -31,9 +31,9 @@ export type Request =
     }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
-  /** Reduces the current allowance of a pool to what remains of it elsewhere. */
+  /** Reduces the current allowance of a pool to the credits that remain of it in another system. */
   | { kind: "reduce"; pool: PoolId; remaining: number }
-  /** Reverses one charge, by its index among all charges. Without a quantity, reverses everything that is left of it. */
+  /** Reverses one charge, by its index among all charges. Without a quantity, reverses the rest of the charge. */
   | { kind: "reverse"; consume: number; quantity: number | null }
   /** Reverses all charges of the request that this charge belongs to. */
   | { kind: "reverse_request"; consume: number };
@@ -125,7 +125,7 @@ export type SettledUse = {
 /** `item` is the index of the charge in its request. */
 export type ReversedItem = { item: number; quantity: number; credits: number; overageCredits: number };
 
-/** Whether an operation was rejected. Then it writes nothing, not even changes that are due. */
+/** Whether an operation was rejected. A rejected operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
   return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_late$|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$|^no_allowance$|^above_remaining$/.test(
     kind,

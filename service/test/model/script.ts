@@ -26,7 +26,7 @@ export type Script = {
   steps: readonly ScriptStep[];
 };
 
-/** A step of a script. `catalog` is the current one. A step that only edits the catalog has no request. */
+/** A step of a script. `catalog` is the catalog at that step. A step that only edits the catalog has no request. */
 export type ScriptStep = {
   clock: Instant;
   catalog: Catalog;

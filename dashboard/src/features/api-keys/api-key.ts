@@ -69,7 +69,7 @@ export function stateOf({ isValid, revokedAt, expiresAt }: ApiKey, now: number):
 
 export type EndingKey = {
   readonly key: ApiKey;
-  /** The key that replaces this one, if any. */
+  /** The key that replaces this key. Null if there is none. */
   readonly successor: ApiKey | null;
   /** True if the key was used after its successor was created. */
   readonly isStillUsed: boolean;
@@ -96,7 +96,10 @@ function isSuccessor(other: ApiKey, key: ApiKey, now: number): boolean {
   );
 }
 
-/** A complete curl call for a new key. Uses the first of check, events, consume and reverse that the scopes allow: the smallest effect. */
+/**
+ * A complete curl call for a new key. Uses the call with the smallest effect that the scopes allow: check, then events, consume and
+ * reverse. Without a feature, events comes before check.
+ */
 export function keyCall(
   { scopes }: Pick<ApiKey, "scopes">,
   { origin, secret, feature }: { origin: string; secret: string; feature: string | null },

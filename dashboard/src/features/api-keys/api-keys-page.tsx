@@ -183,7 +183,7 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
   if (successor === null)
-    return "It has no replacement yet. Requests that use it will be rejected after it expires.";
+    return "The key has no replacement yet. Requests that use the key will be rejected after it expires.";
   if (isStillUsed) {
     return (
       <>

@@ -84,7 +84,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
 
 const CAUSES = [
   { value: "leaked", name: "Yes, or possibly", note: "The old key stops working within 5 seconds." },
-  { value: "routine", name: "No", note: "Both keys work until you have replaced the old one." },
+  { value: "routine", name: "No", note: "Both keys work until the old key expires." },
 ] as const;
 
 /** Creates a new key with the same name. The old key stops working now if it was leaked, otherwise at the selected time. */
@@ -129,8 +129,8 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       onClose={onClose}
     >
       <p>
-        You get a new key with the same name and scopes. Retries stay safe: idempotency keys do not depend on
-        the API key.
+        You get a new key with the same name and scopes. Retries stay safe, because idempotency keys do not
+        depend on the API key.
       </p>
       <Choices
         label="Was the key leaked?"
@@ -152,7 +152,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   );
 }
 
-/** Rotation never extends the old key. */
+/** Shows when the old key stops working. Rotation never extends its lifetime. */
 function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; from: number }) {
   if (overlap === 0) return "Requests that use the old key will be rejected, starting within 5 seconds.";
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));

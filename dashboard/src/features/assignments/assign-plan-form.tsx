@@ -46,7 +46,7 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
         }
         await refresh("customers");
       },
-      // A refusal can mean that the plan changed in the meantime.
+      // A rejection can mean that the customer's plan has changed.
       onError: () => refresh("customers"),
     },
   );
@@ -113,7 +113,7 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
   );
 }
 
-/** Without `startsAt` the plan starts now. Without `endsAt` it keeps its current end. */
+/** The request body. Without `startsAt`, the plan starts now. Without `endsAt`, the current end date is kept. */
 function readForm(
   { plan, starting, ending }: AssignmentForm,
   { startsAt, endsAt }: { readonly startsAt: string | null; readonly endsAt: string | null },
@@ -131,7 +131,7 @@ function endingOf(ending: "unsaid" | "period_end"): "period_end" | undefined {
   return ending === "unsaid" ? undefined : ending;
 }
 
-/** The time that a field of the request stands for. */
+/** Replaces `period_end` with the end of the customer's current period. */
 function timeOf(time: string | null | undefined, { plan }: Customer): string | null | undefined {
   return time === "period_end" ? plan?.periodEndsAt : time;
 }
@@ -163,8 +163,8 @@ function Refusal({
       );
     case "ends_in_the_past":
       return (
-        <Callout tone="bad" title="The end is too early">
-          Choose an end in the future, after the start of the plan.
+        <Callout tone="bad" title="The end date is too early">
+          Choose a future date after the plan starts.
         </Callout>
       );
     case "no_running_period":

@@ -21,13 +21,13 @@ type AssignmentEffect = { before: Customer; after: Customer };
 type Change = {
   customer: Customer;
   plan: PlanSummary;
-  /** When the plan starts. Null: it starts now. */
+  /** When the plan starts. If null, it starts now. */
   startsAt: string | null;
-  /** Undefined keeps the current end. */
+  /** When the plan ends. If undefined, the current end date is kept. */
   endsAt: string | null | undefined;
 };
 
-/** What the assignment changes, and what the customer loses. */
+/** Shows what the assignment changes, and what the customer loses. */
 export function AssignmentPreview(change: Change) {
   return (
     <>
@@ -149,7 +149,7 @@ function included({ latest }: PlanSummary, nameOf: (pool: string) => string): st
     : `Includes ${joinList(terms)}.`;
 }
 
-/** Warns if the customer's current plan has more. */
+/** Warns if the customer's current plan includes more than the new plan. */
 function Losses({ customer, plan }: Change) {
   const { plan: current, overrides } = customer;
   const before = usePlanTerms(customer);
@@ -166,7 +166,7 @@ function Losses({ customer, plan }: Change) {
   );
 }
 
-/** Uses the bulk preview, for one customer. Null if the customer no longer exists. */
+/** Previews the assignment with the API call for bulk previews. Null if the customer no longer exists. */
 function effectQuery(
   { projectId, environment }: Scope,
   customerId: string,
@@ -179,7 +179,7 @@ function effectQuery(
       const { sample } = await answerOf(
         api.POST(`${BULK_PATH}/preview`, {
           params: { path: scope },
-          // Preview an earlier end too; the form asks before applying it.
+          // Allow an earlier end date in the preview. The form asks before applying it.
           body: {
             filter: { customerIds: [customerId] },
             plan,

@@ -6,7 +6,7 @@ import { Callout } from "../../ui/callout.tsx";
 import { type Customer, planVersionQuery } from "../customers/queries.ts";
 import { lossesOf, type Names } from "./plan-losses.ts";
 
-/** Names of features and pools, for losses. */
+/** Names of features and pools, for the descriptions of losses. */
 export function useLossNames(): Names {
   const scope = useScope();
   const { data: features } = useQuery(featureNamesQuery(scope));
@@ -17,7 +17,7 @@ export function useLossNames(): Names {
   };
 }
 
-/** Warns if the current plans of the customers have more. Customers with the same plan and losses are counted together. */
+/** Warns if the customers' current plans include more than the new plan. Groups customers with the same plan and losses. */
 export function BulkLosses({ customers, plan }: { customers: readonly Customer[]; plan: PlanSummary }) {
   const scope = useScope();
   const names = useLossNames();

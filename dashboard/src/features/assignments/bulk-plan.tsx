@@ -81,7 +81,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
 type PlanOrder = Omit<Body<"previewBulkAssignment">, "filter" | "cursor">;
 type Preview = Answer<"previewBulkAssignment">["sample"][number];
 
-/** The effect on each customer, as the API decides it now. */
+/** Reads the effect on each customer from the API. */
 async function previewPlan(
   scope: Scope,
   order: PlanOrder,
@@ -113,7 +113,10 @@ function describeEffect(customer: Preview, nameOf: (pool: string) => string): Ef
   };
 }
 
-/** Customers whose plan does not change. Assigning a default plan explicitly is no reason to cancel a scheduled change. */
+/**
+ * Whether to leave out a customer. True if nothing would change, or if the assignment would only make the default plan an assigned plan and
+ * cancel a scheduled change.
+ */
 function isLeftOut(customer: Preview): boolean {
   const { before, after } = customer;
   if (isWithoutEffect(customer)) return true;
@@ -142,7 +145,7 @@ export function isWithoutEffect({ before, after }: Preview): boolean {
   return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
 }
 
-/** "Pro, 250". */
+/** Plan and balance of a customer: "Pro, 250". */
 function describeState({ plan, balances }: Customer, nameOf: (pool: string) => string): string {
   return `${describePlan(plan)}, ${formatBalances(balances, nameOf)}`;
 }

@@ -18,7 +18,7 @@ const PLAN_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{cust
 
 /** Ends the plan at the end of the current period, or now. */
 export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
-  // Frozen: the refreshed customer has no plan to cancel.
+  // Frozen, because the refreshed customer has no plan to cancel.
   const [customer] = useState(opened);
   const { customerId, plan } = customer;
   const scope = useScope();
@@ -91,7 +91,7 @@ function findPeriodEnd({ plan }: Customer): string | null {
   return plan.endsAt !== null && plan.endsAt <= plan.periodEndsAt ? null : plan.periodEndsAt;
 }
 
-/** `endsAt` is null if the plan ends now. */
+/** Explains the effects of the cancellation. `endsAt` is null if the plan ends now. */
 function Consequences({
   customer: { plan, nextPlan },
   endsAt,
@@ -126,7 +126,7 @@ function dropped(
   return `The change to ${name} on ${format(startsAt)} will be canceled.`;
 }
 
-/** Cancels what is scheduled next: the change to another plan, or the end of this one. */
+/** Cancels the next scheduled change: another plan, or the end of the current plan. */
 export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   const [customer] = useState(opened);
   const { customerId, plan, nextPlan } = customer;
@@ -146,7 +146,7 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   };
   const drop = useWrite("delete", `${PLAN_PATH}/next`, options);
   const extend = useWrite("post", PLAN_PATH, options);
-  // The plan keeps its own end date, which can be removed later.
+  // Canceling a scheduled plan keeps the end date of the current plan. It can be removed later.
   const isDrop = plan === null || nextPlan !== null;
   const end = isDrop ? (plan?.endsAt ?? null) : null;
   const dialog = {

@@ -28,14 +28,14 @@ type Form = {
   form: AssignmentForm;
 };
 
-/** The plan, and when it starts and ends. */
+/** Fields for the plan, its start and its end. */
 export function PlanFields({
   plans,
   customer,
   ...fields
 }: Form & {
   plans: readonly PlanSummary[];
-  /** Null for a bulk assignment: the plan starts now. */
+  /** The customer. Null for a bulk assignment, which starts the plan now. */
   customer: Customer | null;
 }) {
   const { register, setValue, form } = fields;
@@ -71,12 +71,12 @@ export function PlanFields({
   );
 }
 
-/** Whether the plan is assigned to the customer. Assigning it again edits its end. */
+/** Whether the plan is assigned to the customer. Assigning it again changes its end date. */
 export function hasPlan({ plan }: Customer, key: string): boolean {
   return plan !== null && plan.key === key && !plan.isDefault;
 }
 
-/** The API would start such a plan now instead of scheduling it. */
+/** For a past time, the API starts the plan now instead of scheduling it. */
 export function isPast(at: string | null): boolean {
   return at !== null && Date.parse(at) <= Date.now();
 }
@@ -113,7 +113,7 @@ function periodEndOption(day: string) {
   return { value: "period_end", label: `End of period, ${day}` };
 }
 
-/** `current` is the customer's plan, if it is the chosen one. */
+/** `current` is the customer's plan if that plan is chosen, otherwise null. */
 function EndFields({ register, form, current }: Form & { current: Customer["plan"] }) {
   const clock = useClock();
   const { endsAt = null, periodEndsAt = null } = current ?? {};

@@ -7,7 +7,7 @@ type Terms = Pick<PlanVersion, "allowances" | "features">;
 
 export type Names = {
   readonly feature: (key: string) => string;
-  /** Null if there is only one pool. */
+  /** Name of a pool. Null if there is only one pool. */
   readonly pool: (key: string) => string | null;
 };
 

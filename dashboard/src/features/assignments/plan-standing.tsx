@@ -14,7 +14,7 @@ export const CancelPlanDialog = lazyDialog(() =>
 );
 const KeepPlanDialog = lazyDialog(() => import("./cancel-plan.tsx").then((module) => module.KeepPlanDialog));
 
-/** How long the customer has the plan, what follows, and the action to change that. */
+/** Shows how long the customer has the plan, the plan that follows, and the button that changes this. */
 export function PlanStanding({ customer }: { customer: Customer }) {
   const { plan } = customer;
   const keeps = nameOfKept(customer);

@@ -144,7 +144,7 @@ type PlanPeriod = {
   readonly id: number;
   readonly change: PlanChange;
   readonly by: Actor | null;
-  /** Time of the next change; null for the current one. */
+  /** Time of the next change; null for the current plan. */
   readonly until: string | null;
   /** The actor who ended the plan, if no plan replaced it. */
   readonly endedBy: Actor | null;
@@ -155,7 +155,7 @@ type PlanPeriod = {
   readonly changes: readonly PlanChange[];
 };
 
-/** The pending change. Earlier ones were replaced, canceled or applied. */
+/** The pending change. Earlier scheduled changes were replaced, canceled or applied. */
 function upcomingOf(lines: readonly PlanLine[]): PlanPeriod[] {
   const pending = lines.find(({ change: { change } }) => change === "scheduled");
   if (pending === undefined) return [];
@@ -169,7 +169,7 @@ function hasTakenEffect({ change: { change } }: PlanLine): boolean {
   return change !== "scheduled" && change !== "unscheduled";
 }
 
-/** Input is newest first. An end is merged into the row of the plan it ended, unless that row is on the next page. */
+/** `lines` has the newest change first. The end of a plan is merged into the row of that plan, unless that row is on the next page. */
 function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {
   return lines.flatMap((line, index): PlanPeriod[] => {
     const { change, by } = line;

@@ -21,7 +21,7 @@ const FILTERS = {
   each: choice([true]),
 };
 
-/** Filters in the URL: a named range or days. Both are UTC; `to` is inclusive. */
+/** Filters in the URL. Named ranges and days are in UTC. `to` is inclusive. */
 export type AuditFilters = SearchOf<typeof FILTERS>;
 
 const readFilters = searchOf(FILTERS);
@@ -38,7 +38,9 @@ export function readAuditFilters(search: Record<string, unknown>): AuditFilters 
 
 const DAY_MS = 86_400_000;
 
-/** Whether to list a bulk change as one row. That row has its own action and no customer, so these filters would miss it. */
+/**
+ * Whether to list a bulk change as one row. That row has its own action and no customer, so a filter by action or customer would hide it.
+ */
 export function canCollapse({ customerId, action }: AuditFilters): boolean {
   return customerId === undefined && action === undefined;
 }
@@ -48,7 +50,7 @@ export function toAuditQuery(filters: AuditFilters) {
   const named = range === undefined ? null : rangeOf({ range }, Date.now(), "utc");
   return {
     ...plain,
-    // Only the row of the bulk change has such an action. Skipping the customers' rows makes the search faster.
+    // Only the row of a bulk change has a bulk action. Skipping the customers' rows makes the search faster.
     ...((canCollapse(filters) && each !== true) || isBulkAction(plain.action ?? "")
       ? { collapseBulk: "true" as const }
       : {}),

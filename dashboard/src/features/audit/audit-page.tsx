@@ -73,7 +73,7 @@ export function AuditPage() {
   );
 }
 
-/** Exports every entry that matches the filters, including those the page has not loaded yet. */
+/** Exports every entry that matches the filters, including entries that the page has not loaded yet. */
 async function exportAudit(filters: AuditFilters): Promise<void> {
   const query = toAuditQuery({ ...filters, each: true });
   const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));
@@ -107,7 +107,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
 }
 
 /** Label of the filter, and of the button in an empty log. */
-const SHOW_EACH = "Show each customer of a bulk change";
+const SHOW_EACH = "Show each customer in bulk changes";
 
 function Nothing({ pages, filters, onClear }: { pages: Pages; filters: AuditFilters; onClear: () => void }) {
   const navigate = route.useNavigate();

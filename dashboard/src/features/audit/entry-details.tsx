@@ -68,7 +68,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
   );
 }
 
-/** The environment and the UTC days of a bulk change. Its own entry is recorded at its end. */
+/** The environment and the UTC days of a bulk change. The summary entry is recorded when the change ends. */
 function daysOf({ projectId, environment, recordedAt, after }: Entry): AuditFilters {
   return {
     ...(projectId === null || environment === null ? {} : { projectId: Number(projectId), environment }),
@@ -86,7 +86,7 @@ function Copyable({ text, label }: { text: string; label: string }): ReactNode {
   );
 }
 
-/** Before and after side by side. A creation or deletion has one side. */
+/** Before and after side by side. A creation has no values before, a deletion has none after. */
 function ChangeTable({ entry }: { entry: Entry }) {
   const changes = changesOf(entry);
   if (changes.length === 0) return <p className="text-muted">No further details.</p>;
@@ -207,7 +207,7 @@ function nameOfCustomer({ customerId, customerName }: Entry): string {
   return customerName ?? customerId ?? "an erased customer";
 }
 
-/** A customer of the entry's environment, as a link unless erased. */
+/** A customer of the entry's environment, as a link unless the customer was erased. */
 function Customer({
   entry: { projectId, environment },
   customerId,
@@ -229,7 +229,7 @@ function Customer({
   );
 }
 
-/** A plan, feature or pool by name, as it is called now. */
+/** A plan, feature or pool by its current name. */
 function CatalogName({
   kind,
   name: key,

@@ -2,7 +2,7 @@ import type { Item } from "../../api/answer.ts";
 
 export type Entry = Item<"listAudit">;
 
-/** The row of a whole bulk change, or of a whole import. */
+/** Whether the action belongs to a whole bulk change or import, not to one customer. */
 export function isBulkAction(action: string): boolean {
   return /_in_bulk$|^customers\.imported$|^change\.undone$|^bulk_change\.started$/.test(action);
 }
@@ -18,7 +18,7 @@ const UNDOABLE: ReadonlySet<string> = new Set([
   "customers.unblocked_in_bulk",
 ]);
 
-/** A bulk change that was cut off is undone by the entry of its start, which names the action. */
+/** An interrupted bulk change is undone from its start entry, whose subject is the action. */
 export function isUndoable({ action, subject }: Pick<Entry, "action" | "subject">): boolean {
   return UNDOABLE.has(action === "bulk_change.started" ? subject : action);
 }
@@ -50,7 +50,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** One changed field; `undefined` if missing on that side. */
+/** One changed field. `undefined` means that the field is missing on that side. */
 export type Change = {
   readonly field: string;
   readonly before: unknown;
@@ -60,7 +60,7 @@ export type Change = {
 
 const ORDER = ["changed", "new", "removed", "same"] as const;
 
-/** Fields of before and after; changed fields first. */
+/** All fields of `before` and `after`, with changed fields first. */
 export function changesOf({ before, after }: Pick<Entry, "before" | "after">): Change[] {
   const [was, is] = [flatten(before ?? {}), flatten(after ?? {})];
   const fields = [...new Set([...was.keys(), ...is.keys()])];
@@ -107,7 +107,7 @@ const WORDS: Readonly<Record<string, string>> = {
   requestsPerSecondMax: "max requests per second",
 };
 
-/** Flattens nested fields to paths: `balances › credits`. Lists of named items use the names, so that order does not matter. */
+/** Flattens nested fields to paths: `balances › credits`. Items of a list are identified by name, so that their order does not matter. */
 function flatten(value: Record<string, unknown>, way: readonly string[] = []): Map<string, unknown> {
   const flat = new Map<string, unknown>();
   for (const [name, field] of Object.entries(value)) {

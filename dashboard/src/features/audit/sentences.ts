@@ -182,7 +182,7 @@ export function isKnownAction(action: string): boolean {
   return action in SENTENCES;
 }
 
-/** For actions that this version does not know. */
+/** For actions that this version does not recognize. */
 const describeUnknown: Describe = (entry) => [
   `${entry.action.replace(/[._]/g, " ")}: `,
   subject(entry),
@@ -194,7 +194,7 @@ function exported({ after }: Entry, what: string): (Piece | string)[] {
   return ["exported ", strong(what), format === undefined ? "" : ` as ${format}`];
 }
 
-/** "500 credits", with the pool if it is the only one that changed and not the default one. */
+/** "500 credits", with the pool name if only one pool changed and it is not the default pool. */
 function creditsOf({ before, after }: Entry, overage = 0): (Piece | string)[] {
   const [was, is] = [before?.["balances"], after?.["balances"]];
   const [pool, ...others] =
@@ -211,7 +211,7 @@ function otherCustomer({ after }: Entry, field: "movedFrom" | "movedTo"): Piece 
   return { kind: "other customer", text: textIn(after, `${field}Name`) ?? customerId, customerId };
 }
 
-/** The reason that a person gave. */
+/** The reason that a person entered. */
 function reasonOf({ after }: Entry): string[] {
   const note = textIn(after, "note");
   return note === null ? [] : [`: ${note}`];
@@ -226,7 +226,7 @@ function reversedOverage(entry: Entry): (Piece | string)[] {
   return overage === 0 ? [] : [" and reversed ", strong(formatCharge({ credits: 0, overage }))];
 }
 
-/** Null unless only the end of the plan has changed. */
+/** A sentence about a new end date. Null if the plan changed, or if the end date did not. */
 function newEnd(entry: Entry): (Piece | string)[] | null {
   const { before, after } = entry;
   const isSamePlan = textIn(before, "plan") !== null && textIn(before, "plan") === textIn(after, "plan");
@@ -250,7 +250,7 @@ function fromTo({ before, after }: Entry): (Piece | string)[] {
   return was === null || is === null ? [] : [" from ", strong(was), " to ", strong(is)];
 }
 
-/** Null if the role is unchanged. */
+/** A sentence about a new role. Null if the role is unchanged. */
 function roleChange(entry: Entry): (Piece | string)[] | null {
   const [was, is] = [textIn(entry.before, "role"), textIn(entry.after, "role")];
   if (was === is || was === null || is === null) return null;
@@ -262,7 +262,7 @@ function fromAddress(after: Entry["after"]): (Piece | string)[] {
   return address === null ? [] : [" from ", strong(address)];
 }
 
-/** The address of the caller, not of the sessions that ended. */
+/** The address of the request, not the addresses of the sessions that the request ended. */
 function requestedFrom(after: Entry["after"]): (Piece | string)[] {
   const from = fromAddress(after);
   return from.length === 0 ? [] : [" (request", ...from, ")"];

@@ -43,7 +43,7 @@ export function useSessionStart(href = "/") {
   };
 }
 
-/** Used, expired or unknown; the API does not distinguish. */
+/** Whether a link is used, expired or unknown. The API does not distinguish these cases. */
 export function isLinkInvalid(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "link_invalid";
 }

@@ -49,7 +49,7 @@ export function LogInPage() {
   );
 }
 
-/** The API does not report which of the two is wrong. */
+/** The API does not report whether the email or the password is wrong. */
 function isMismatch(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "credentials_invalid";
 }
@@ -125,7 +125,7 @@ export function JoinPage() {
   );
 }
 
-/** Logs in with a one-time link. This takes a click, so that link previews do not use up the link. */
+/** Logs in with a one-time link. Requires a click, so that link previews do not use up the link. */
 export function SignInPage() {
   return (
     <LinkPage

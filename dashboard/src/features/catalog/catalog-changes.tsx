@@ -22,7 +22,7 @@ const GROUPS: readonly { kind: CatalogChange["change"]; title: string; tone: Bad
   { kind: "archive", title: "Archived", tone: "warn" },
 ];
 
-/** The effect of applying a catalog; unchanged items are collapsed. */
+/** Shows what applying a catalog changes. Unchanged items are collapsed. */
 export function CatalogChanges({
   changes,
   nothing,
@@ -98,7 +98,7 @@ function ChangeRow({ change, changes }: { change: CatalogChange; changes: readon
   );
 }
 
-/** Only shown if an existing plan gets a new version. */
+/** Selects who gets new plan versions. Shown only if an existing plan gets a new version. */
 export function CatalogReach({
   changes,
   value,

@@ -103,7 +103,7 @@ export function nameOf({ noun, key, after }: CatalogChange): string {
   return noun === "default_plan" ? NOUNS[noun] : (textOf(after, "name") ?? key);
 }
 
-/** "Plan Pro", "Default plan". */
+/** Title of a change: "Plan Pro", "Default plan". */
 export function titleOf(change: CatalogChange): string {
   return change.noun === "default_plan" ? nameOf(change) : `${NOUNS[change.noun]} ${nameOf(change)}`;
 }

@@ -62,7 +62,7 @@ function WhoWasFirst({ edited }: { edited: Edited }) {
 
 type Change = Item<"listEnvironmentAudit">;
 
-/** Selects the conflicting change: an action prefix ("feature.") and a subject; a null subject matches any. */
+/** Selects the conflicting change by the prefix of its action ("feature.") and its subject. A null subject matches every subject. */
 type Edited = {
   readonly actions: readonly string[];
   readonly subject: string | null;
@@ -97,7 +97,7 @@ function lastChangeQuery(scope: Scope, { actions, subject, environments }: Edite
   });
 }
 
-/** "Bob", "you, in another window", "token Deploys". */
+/** Author of a change: "Bob", "you, in another window", "token Deploys". */
 function nameActor({ actor: { kind, id, name } }: Change, me: Session): string {
   if (kind === me.kind && id === me.id) return "you, in another window";
   if (kind === "member") return name ?? "a member";

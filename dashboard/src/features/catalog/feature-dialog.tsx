@@ -98,7 +98,7 @@ function EditFeatureForm({
           edited={{ actions: ["feature."], subject: key }}
           read={() => queryClient.fetchQuery(featureQuery(scope, key))}
           onRead={(read) => {
-            // Keep edited fields and update the others.
+            // Keep edited fields and reload all other fields.
             form.reset(valuesOf(read.value), { keepDirtyValues: true });
             onReadAgain(read);
           }}

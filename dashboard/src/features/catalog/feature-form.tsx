@@ -142,7 +142,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
       {pools.length > 1 && (
         <Select
           label="Pool"
-          hint="The pool that the feature spends from."
+          hint="The feature spends credits from this pool."
           options={pools.map(({ key, name }) => ({ value: key, label: name }))}
           {...register("pool")}
         />

@@ -7,7 +7,7 @@ export const KEY_RULES = {
   required: NEEDED,
   pattern: {
     value: /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
-    message: "Start with a letter or digit. Then use letters, digits and . _ : - only.",
+    message: "Start with a letter or digit. Then use only letters, digits and . _ : -",
   },
 };
 
@@ -20,7 +20,7 @@ export function KeyField(field: FieldProps) {
   return (
     <TextField
       label="Key"
-      hint="Used in code. Letters, digits and . _ : - only. Cannot be changed later."
+      hint="Used in code. Cannot be changed later. Use only letters, digits and . _ : -"
       isMono
       autoComplete="off"
       spellCheck={false}

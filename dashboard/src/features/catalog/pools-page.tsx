@@ -82,7 +82,7 @@ function DrawnFrom({ pool }: { pool: Pool }) {
   return count === 0 ? <span className="text-muted">No features</span> : countOf(count, "feature");
 }
 
-/** Creates a pool, or renames one; `pool` is null for a new one. */
+/** Creates a pool, or renames `pool` if it is not null. */
 export function PoolDialog({
   pool,
   onSaved,
@@ -122,7 +122,7 @@ export function PoolDialog({
       request={requestOf({ ...values, key: values.key || "video" })}
       action={pool === null ? "Create pool" : "Rename pool"}
       onSubmit={(event) => {
-        // React passes the event on to the form of the plan that opened the dialog.
+        // In React, the event would bubble to the plan form that opened the dialog.
         event.stopPropagation();
         return handleSubmit((wanted) => save.mutate(requestOf(wanted)))(event);
       }}
@@ -152,7 +152,7 @@ export function PoolDialog({
       )}
       {pool === null && (
         <p className="text-muted">
-          Credits in this pool pay only for features that use it. A pool cannot be deleted.
+          Credits in this pool pay only for features that use the pool. A pool cannot be deleted.
         </p>
       )}
     </WriteDialog>

@@ -29,7 +29,7 @@ export function PromotePage() {
   const { archive } = route.useSearch();
   const navigate = route.useNavigate();
   const archiveMissing = archive !== undefined;
-  // The checkbox changes immediately; the URL and the comparison follow.
+  // The checkbox changes immediately, before the URL and the comparison change.
   const [box, setBox] = useState({ isChecked: archiveMissing, address: archiveMissing });
   if (box.address !== archiveMissing) setBox({ isChecked: archiveMissing, address: archiveMissing });
   const mayPromote = useMayActAs("admin");

@@ -22,7 +22,7 @@ export const readPromoteSearch = searchOf({ archive: choice([true]) });
 export const readEventKeySearch = searchOf({ search: text(), show: choice(["unnamed", "named"]) });
 export const readFeatureSearch = searchOf({
   ...FILTERS,
-  // `key` opens a feature, `define` opens the create dialog with a key. Other pages link here with either.
+  // `key` opens a feature. `define` opens the create dialog with this key. Other pages use both in links.
   key: text(),
   define: (value) => (typeof value === "string" ? value : undefined),
 });
@@ -66,7 +66,7 @@ export function planReviewQuery(scope: Scope, key: string) {
   return queryOptions({
     queryKey: ["get", PLAN_PATH, params, "review"],
     queryFn: async () => {
-      // ETag first: if the draft changes in between, publishing fails with the older ETag.
+      // Read the plan first: if the draft changes before the diff is read, publishing fails because the ETag is older.
       const { value: plan, etag } = await taggedAnswerOf(api.GET(PLAN_PATH, { params }));
       if (plan.draft === null) return { plan, etag, diff: null };
       const diff = await answerOf(api.GET(`${PLAN_PATH}/diff`, { params }));
@@ -76,7 +76,7 @@ export function planReviewQuery(scope: Scope, key: string) {
   });
 }
 
-/** The effect of promoting Test to Live, or why it is blocked. */
+/** The effect of promoting Test to Live, or the reason why promotion is blocked. */
 export function promotionQuery(projectId: string, archiveMissing: boolean) {
   const path = "/manage/v1/projects/{projectId}/promote/diff";
   return queryOptions({
@@ -105,7 +105,7 @@ export function catalogDocumentQuery(scope: Scope) {
   return queryOf("get", CATALOG_PATH, { params: { path: scopeOf(scope) } }, { staleTime: 0 });
 }
 
-/** Catalog resources refer to each other, so every edit refreshes all of them. */
+/** Catalog resources refer to each other, so every edit refreshes the whole catalog. */
 export function refreshCatalog(): Promise<void> {
   return refresh("features", "pools", "event-keys", "plans", "catalog", "promote");
 }

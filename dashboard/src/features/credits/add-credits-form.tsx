@@ -27,7 +27,7 @@ import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./cre
 import { MoveGrantDialog } from "./move-grant.tsx";
 import { undoCredits } from "./revoke-grant.tsx";
 
-/** Each time the dialog opens, a new idempotent top-up starts. */
+/** Each time the dialog opens, it prepares a new idempotent top-up. */
 export function AddCreditsDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, name } = customer;
   const scope = useScope();

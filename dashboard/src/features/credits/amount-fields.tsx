@@ -7,7 +7,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { type CreditsBody, type CreditsForm, EXPIRIES, type Expiry } from "./credits-form.ts";
 
-/** How many credits, of which kind, and in which pool if there are several. */
+/** Fields for the number and kind of credits, and for the pool if there are several pools. */
 export function AmountFields({
   label,
   kinds,
@@ -47,7 +47,7 @@ export function AmountFields({
   );
 }
 
-/** When the credits expire: a preset with its date, or a date. */
+/** Fields for the expiry of the credits: a preset, or a date. */
 export function ExpiryFields({
   expiry,
   expiresAt,

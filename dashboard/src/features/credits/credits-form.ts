@@ -75,11 +75,11 @@ const THIRTY_DAYS_MS = 30 * 24 * 60 * MINUTE_MS;
 type Opened = {
   clock: Clock;
   openedAt: number;
-  /** Whether "30 days" is extended to the end of that day, so that the expiry is the same whenever the form is opened on a given day. */
+  /** Whether "30 days" lasts until the end of the last day, so that the expiry does not depend on the time of day. */
   endsWithDay?: boolean;
 };
 
-/** When the credits expire; null for never. Counted from when the form was opened, so that a retry sends the same time. */
+/** When the credits expire. Null for never. Presets count from the time the form was opened, so that a retry sends the same expiry. */
 export function readExpiry(
   { expiry, expires }: Pick<CreditsForm, "expiry" | "expires">,
   { clock, openedAt, endsWithDay = false }: Opened,
@@ -109,12 +109,12 @@ function readCredits(text: string): number | null {
 
 export const OWN = "dashboard:";
 
-/** The reference entered by a person; generated references are hidden. */
+/** The reference that a person entered. Null for generated references, which are hidden. */
 export function givenReference(reference: string | null): string | null {
   return reference?.startsWith(OWN) ? null : reference;
 }
 
-/** Reference for one opened form: double clicks and retries share it, and reopening the form creates a new one. */
+/** Creates the reference for one opened form. Double clicks and retries of that form use the same reference. */
 export function newOwnReference(): string {
   return `${OWN}${randomHex(10)}`;
 }

@@ -15,7 +15,7 @@ import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
 import { GrantLink } from "../ledger/ledger-links.tsx";
 import { type CreditsBody, givenReference } from "./credits-form.ts";
 
-/** Preview of the new balance and what it pays for. */
+/** Preview of the new balance and the usage that it pays for. */
 export function CreditsOutcome({
   preview,
   customerId,
@@ -27,7 +27,7 @@ export function CreditsOutcome({
   customerId: string;
   isAsked: boolean;
   isOld: boolean;
-  /** Offers to move the credits of another customer who has the reference. */
+  /** Called to move the credits from another customer who got this reference. */
   onMove: (grant: { customerId: string; grant: number }) => void;
 }) {
   return (
@@ -93,7 +93,7 @@ function Effect({
 
 type ReferenceUse = NonNullable<CreditsPreview["referenceUsedBy"]> & { customerId: string };
 
-/** Shows who got the credits of this reference, and offers to move them. */
+/** Shows which customer got credits with this reference, and offers to move these credits. */
 function ReferenceUsed({
   use,
   customerId,
@@ -162,7 +162,7 @@ export function creditsPreviewQuery(customerScope: CustomerScope, body: CreditsB
   });
 }
 
-/** Identifies the recent duplicates that the user has to accept; null if there are none. */
+/** Identifies the recent duplicates that the user has to accept. Null if there are no duplicates. */
 export function twinsOf({ outcome, twins }: CreditsPreview): string | null {
   // If the reference was already used, the "duplicate" is this top-up itself.
   if (outcome !== "added" || twins.length === 0) return null;

@@ -43,7 +43,7 @@ export function GrantsTab() {
     customerScope,
     mayRevoke,
     changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
-    // An older grant that is not loaded yet could be spent first.
+    // An older grant that is not loaded yet could be spent first, so mark no grant as next.
     next: pages.hasNextPage ? new Set() : findNextGrants(lines.map(({ grant }) => grant)),
     now: Date.now(),
   });

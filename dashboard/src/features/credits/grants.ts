@@ -40,8 +40,8 @@ export function findNextGrants(grants: readonly Grant[]): Set<number> {
 }
 
 /**
- * The grant of a ledger entry, if loaded. Grants of the same kind and expiry share a wallet slot, and entries name the slot by
- * the first grant's number. The entry that created a grant has the same timestamp as the grant.
+ * The grant that a ledger entry changed. Null if it is not loaded. Grants with the same kind and expiry share a wallet slot, which entries
+ * identify by the number of the first grant. The entry that created a grant has the same timestamp as the grant.
  */
 export function grantOfEntry(entry: Entry, known: readonly Grant[]): Grant | null {
   const [part] = entry.parts;
@@ -64,7 +64,7 @@ export function findGrant(known: readonly Grant[], number: number): Grant | null
 
 type UnexplainedCredits = { readonly pool: string; readonly credits: number; readonly why: string };
 
-/** The part of a balance that the loaded grants do not explain, with the likely reason. */
+/** Credits in the balance that are in no loaded grant, with the likely reason. */
 export function unexplainedCredits(
   balances: readonly { readonly pool: string; readonly balance: number }[],
   { grants, isAll }: KnownGrants,
@@ -79,14 +79,14 @@ export function unexplainedCredits(
   });
 }
 
-/** When an allowance renews. Null if unknown: with rollover, or while the new period is not recorded yet. */
+/** When an allowance renews. Null if unknown, which happens with rollover and until the new period is recorded. */
 export function findRenewal(
   { pool, period, rollover }: PlanVersion["allowances"][number],
   grants: readonly Grant[],
 ): string | null {
   if (rollover > 0 || period === "once") return null;
   const given = grants.filter((grant) => grant.kind === "allowance" && grant.pool === pool);
-  // The newest allowance can belong to a former plan; the current one is then older and still open.
+  // If the newest allowance belongs to a former plan, the allowance of the current plan is older and still open.
   const current = given.find(({ remaining, held }) => remaining + held > 0) ?? given[0];
   const expiresAt = current?.expiresAt ?? null;
   return expiresAt !== null && Date.parse(expiresAt) > Date.now() ? expiresAt : null;

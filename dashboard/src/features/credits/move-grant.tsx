@@ -154,8 +154,8 @@ function Effect({ preview }: { preview: MovePreview }) {
       </dl>
       {(spent ?? 0) > 0 && isMove && (
         <Callout tone="warn" title={`${countOf(spent ?? 0, "credit")} already spent`}>
-          {names.from} spent {spent === 1 ? "it" : "them"}. Only the rest moves. To make up for{" "}
-          {spent === 1 ? "it" : "them"}, add goodwill credits to {names.to}.
+          {names.from} spent {spent === 1 ? "it" : "them"}. Only the remaining credits move. To replace the
+          spent credits, add goodwill credits to {names.to}.
         </Callout>
       )}
       {held > 0 && (

@@ -63,7 +63,7 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
     {
       onSuccess: ({ credits: removed, movedTo: taker, customer: after }) => {
-        // Another member moved the credits in the meantime. The dialog shows where.
+        // Another member has moved the credits. The dialog shows the customer who has them.
         if (taker !== null) return;
         const balance = balanceIn(after, pool);
         notify(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
@@ -103,7 +103,7 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
   );
 }
 
-/** Shows which customer has the credits of a moved grant. They can be revoked there. */
+/** Shows which customer now has the credits of a moved grant. Only the grant of that customer can be revoked. */
 function Moved({
   to,
   customerScope,
@@ -160,7 +160,7 @@ function ReadAgain({
       await queryClient.refetchQueries({ ...about("customers"), type: "active" }, { throwOnError: true });
       return true;
     },
-    // Once per opened dialog. The API detects later changes.
+    // Read once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,

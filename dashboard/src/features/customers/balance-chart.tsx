@@ -15,7 +15,7 @@ import { useClock } from "../../ui/time.tsx";
 import { type BalancePoint, stepsOf } from "./balance-history.ts";
 
 const DAY_MS = 86_400_000;
-/** Room above the line, so that a constant balance is not one filled rectangle. */
+/** Room above the line, so that a constant balance does not fill the whole chart. */
 const HEADROOM = 1.2;
 
 /** Step chart, because the balance is constant between entries. The table shows the same numbers. */

@@ -4,9 +4,9 @@ import type { Entry, Grant } from "../ledger/queries.ts";
 export type BalancePoint = {
   readonly at: number;
   readonly balance: number;
-  /** Null for the first and last point of the line. */
+  /** The ledger entry. Null for the first and last point of the line. */
   readonly entry: { readonly what: string; readonly amount: number; readonly sequence: number } | null;
-  /** Marked in the chart. */
+  /** Whether the chart marks the point as a top-up. */
   readonly isTopUp: boolean;
 };
 
@@ -41,7 +41,7 @@ export function balanceHistory(
 /** Share of the time range to add before the first change, so that the first change is a step. */
 const LEAD_IN = 0.04;
 
-/** One step per time: a renewal expires old credits and adds new ones at the same time, so the balance never dips to zero. */
+/** Combines all changes at the same time into one step. Otherwise, the balance would seem to drop to zero at each renewal. */
 export function stepsOf(points: readonly BalancePoint[]): BalancePoint[] {
   const [first, ...others] = points;
   const last = others.at(-1);

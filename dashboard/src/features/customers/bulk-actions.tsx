@@ -146,7 +146,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
         />
         <TextField
           label="Reference"
-          hint="Optional. Each customer gets the credits once per reference. Without one, the same credits can be added once a day."
+          hint="Optional. Each customer gets the credits once per reference. Without a reference, the same credits can be added once a day."
           maxLength={200}
           isMono
           {...register("reference")}
@@ -163,8 +163,8 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
 }
 
 /**
- * The IDs of the customers who received credits with this reference. Empty until the response arrives, never those of another reference:
- * customers in this set are not sent.
+ * IDs of the customers who already received credits with this reference. The request leaves these customers out. The set is empty until the
+ * response arrives, and never contains customers of an earlier reference.
  */
 function useReceived(customers: readonly Customer[], reference: string): ReadonlySet<string> {
   const path = useScope();
@@ -196,9 +196,9 @@ function changingOf(effects: readonly Effect[]): string[] {
 }
 
 /**
- * The entered reference, or one derived from the terms and the day the dialog was opened, so that repeating the change after an
- * interruption adds nothing twice, even in another tab. An expiry preset is included by name, because its time depends on when the
- * dialog was opened.
+ * The entered reference, or a reference derived from the terms and the day the dialog was opened. Repeating an interrupted change on that
+ * day adds nothing twice, even in another tab. An expiry preset is included by name, because its time depends on when the dialog was
+ * opened.
  */
 async function nameChange(
   { reference, ...terms }: CreditsBody,

@@ -48,7 +48,7 @@ export function BulkBar({
     },
     onClose: () => {
       setAct(null);
-      // After a change, only listed customers are reloaded, so deselect the others.
+      // After a change, only listed customers are reloaded, so deselect all other customers.
       if (hasChanged.current && elsewhere > 0) onSelect(inList);
       hasChanged.current = false;
     },
@@ -94,7 +94,7 @@ export function BulkBar({
 
 type Matching = { readonly filters: CustomerFilters; readonly customers: readonly Customer[] | null };
 
-/** First counts the customers that match the filter. A second click, on a button that shows the count, selects them. */
+/** The first click counts the customers that match the filter. The second click selects them. */
 function SelectMatching({
   filters,
   selected,

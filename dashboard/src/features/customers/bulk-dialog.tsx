@@ -54,7 +54,7 @@ export function BulkDialog({
   /** Why a customer was left unchanged: "already had the plan". */
   same: string;
   change: BulkChange;
-  /** One for each selected customer. Null while the form is incomplete. */
+  /** The effect on each selected customer. Null while the form is incomplete. */
   effects: readonly Effect[] | null;
   call: Call | null;
   tone?: "primary" | "danger";
@@ -114,7 +114,7 @@ export function BulkDialog({
         {effects !== null && <Preview effects={effects} changing={changing.length} />}
         {environment === "live" && (
           <TextField
-            label="Type live to confirm"
+            label='Type "live" to confirm'
             value={typed}
             onChange={({ target }) => setTyped(target.value)}
             autoComplete="off"
@@ -189,7 +189,7 @@ function Interrupted({
     <>
       <div role="status" className="flex flex-col gap-3">
         <Callout tone="warn" title="The change was interrupted">
-          Completed changes are kept. You can retry safely: they are not repeated. <LaterNote />
+          Completed changes are kept. A retry does not repeat them. <LaterNote />
         </Callout>
         <ProblemCallout error={error} />
       </div>

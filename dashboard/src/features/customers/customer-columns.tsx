@@ -10,7 +10,7 @@ import type { Column } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { type Customer, nameOf } from "./queries.ts";
 
-/** With one pool, the balance column needs no pool name, and the API can sort by it. */
+/** With only one pool, the balance column omits the pool name, and the API can sort by balance. */
 export function customerColumns(pools: readonly { key: string; name: string }[]): Column<Customer>[] {
   return [
     {

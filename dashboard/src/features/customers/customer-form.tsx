@@ -48,9 +48,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
     <WriteDialog
       title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
       note={
-        customer === null
-          ? "You don't have to create customers yourself: Purser creates a customer when you send their first event."
-          : undefined
+        customer === null ? "Optional. Purser creates a customer when you send their first event." : undefined
       }
       write={save}
       request={customerId === "" ? null : request}
@@ -100,7 +98,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   );
 }
 
-/** A separate call: leaving the page would cancel a shared query, and with it the write. */
+/** Bypasses the query cache. Otherwise, leaving the page would cancel both the query and the write. */
 function findCustomer(customerScope: CustomerScope): Promise<Customer | null> {
   const found = api.GET("/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
     params: { path: customerScopeOf(customerScope) },
@@ -133,7 +131,7 @@ function readCustomerForm(form: CustomerFormValues): CustomerBody | null {
   };
 }
 
-/** Undefined if it is not a JSON object. */
+/** Parses the metadata. Null if the text is empty, undefined if it is not a JSON object. */
 function readMetadata(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === "") return null;
   try {

@@ -87,7 +87,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
   );
 }
 
-/** Balances, overage and plan in one line, the same height on every tab, so that the tabs do not move. */
+/** Balances, overage and plan in one line. Its height is the same on every tab, so that the tab bar does not move. */
 function StandingLine({ customer: { balances, plan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;

@@ -58,8 +58,8 @@ export function CustomersPage() {
         )}
         {isByBalance(filters) && (
           <p className="border-b border-line px-4 py-2 text-caption text-muted">
-            Lists the newest 100,000 customers, sorted by the balance at each customer's last change. Renewals
-            since then are shown, but do not affect the order.
+            Shows the newest 100,000 customers, sorted by last stored balance. Later renewals are shown but do
+            not affect the order.
           </p>
         )}
         <PagedTable
@@ -91,7 +91,7 @@ export function CustomersPage() {
   );
 }
 
-/** Selected customers stay selected when the filter changes. Those in the list have its current values. */
+/** Customers stay selected when the filter changes. For customers in the list, the selection has the same values as the list. */
 function useSelected(shown: readonly Customer[]) {
   const [kept, setKept] = useState<ReadonlyMap<string, Customer>>(new Map());
   const current = new Map(shown.map((customer) => [customer.customerId, customer]));
@@ -203,9 +203,9 @@ function CustomersActions({ isCreating }: { isCreating: boolean }) {
 }
 
 /**
- * With some filters, the API examines a limited number of customers per page and can return an empty one. Loads further pages
- * until a customer is found. Called in the component that owns the query, because the effect of a child component would run
- * before the query has the new filters.
+ * With some filters, the API examines a limited number of customers per page and can return an empty page. Loads further pages until a
+ * customer is found. Must be called in the component that owns the query, because the effect of a child component would run before the
+ * query has the new filters.
  */
 function useLoadUntilFound(
   { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Pages,

@@ -67,8 +67,8 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             />
             <TextField
               label="Import name"
-              hint="If you import again with this name, nothing is added twice."
-              error={name === "" || isImportName(name) ? undefined : "Use letters, digits and . _ : - only."}
+              hint="Importing again under this name adds nothing twice."
+              error={name === "" || isImportName(name) ? undefined : "Use only letters, digits and . _ : -"}
               value={name}
               required
               disabled={isBusy}
@@ -93,7 +93,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <ProblemCallout error={run.error ?? look.error} />
         {run.error !== null && (
           <p className="text-muted">
-            Import the same file with the same name to resume. Nothing is added twice.
+            To resume, import the same file under the same import name. Nothing is added twice.
           </p>
         )}
         {run.data === undefined && <Help call={curlOfImport(scope, name, file?.name)} />}
@@ -128,7 +128,7 @@ customer_43,Initech,free,,,,,,`;
 
 const COLUMN_NOTES = [
   ["anchor", "the renewal day. Default: the time of the import"],
-  ["allowanceRemaining", "the remaining part of the plan’s allowance. Empty: the full allowance"],
+  ["allowanceRemaining", "the remaining credits of the plan’s allowance. Default: the full allowance"],
   ["credits", "credits granted in addition to the allowance"],
   ["kind", "purchase, manual (shown as Goodwill) or promotion. Default: manual"],
   ["pool", "the pool for this row. Default: credits"],
@@ -139,8 +139,8 @@ function Help({ call }: { call: string }) {
     <div className="flex flex-col gap-2">
       <Disclosure title="File format">
         <p className="mb-2 text-muted">
-          UTF-8, comma-separated. Only customerId is required. Empty cells change nothing. A customer with
-          several balances has several consecutive rows.
+          UTF-8, comma-separated. Only customerId is required. An empty cell keeps the current value, or uses
+          the default below. To import several balances for a customer, use one row each, without gaps.
         </p>
         <ul className="mb-2 text-muted">
           {COLUMN_NOTES.map(([column, note]) => (
@@ -192,7 +192,7 @@ function useImport(isDryRun: boolean) {
         notify(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
       }
     },
-    // Also after a stop or an error, because some rows may already be imported.
+    // Refresh even after a stop or an error, because some rows may already be imported.
     onSettled: () => {
       if (isDryRun) return;
       void refresh("customers");

@@ -7,8 +7,9 @@ export function isImportName(name: string): boolean {
 }
 
 /**
- * "Opening balances.csv" becomes "Opening-balances-5f0c1a9e". The name makes an import idempotent. The suffix is a hash of the
- * content: the same file downloaded again ("… (1).csv") adds nothing, but a different file with the same name does.
+ * "Opening balances.csv" becomes "Opening-balances-5f0c1a9e". The import name makes an import idempotent. Its suffix is a hash of the
+ * content, so a second download of the same file ("… (1).csv") adds nothing. A different file with the same file name gets a different
+ * import name.
  */
 export async function importNameOf(file: File): Promise<string> {
   const stem = file.name

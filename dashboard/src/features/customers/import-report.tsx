@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<RowError>[] = [
   { name: "Error", isWide: true, cell: ({ message }) => message },
 ];
 
-/** The API returns at most this many. */
+/** Maximum number of errors that the API returns. */
 const ERRORS_SHOWN_MAX = 50;
 
 /** Result of an import or dry run. */
@@ -53,8 +53,8 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Purser stopped reading at the last row listed below. It did not check later rows, and it skipped the
-          customer whose rows come immediately before that row.
+          Purser stopped reading at the last row listed below. It did not check later rows. It also skipped
+          the customer in the rows directly before that row.
         </Callout>
       )}
       {errors.length > 0 && (

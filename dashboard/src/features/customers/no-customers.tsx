@@ -72,8 +72,8 @@ export function NoCustomers({
           </ButtonLink>
         }
       >
-        Older customers were not searched, because the list is sorted by balance. A search of all customers is
-        sorted by newest.
+        Older customers were not searched, because the list is sorted by balance. A search of all customers
+        shows the newest first.
       </EmptyState>
     );
   }
@@ -87,8 +87,8 @@ export function NoCustomers({
         </ButtonLink>
       }
     >
-      The search matches any part of an ID, name, email or billing reference. One or two characters match only
-      the start.
+      The search matches any part of an ID, name, email or billing reference. Text of one or two characters
+      matches only the beginning.
     </EmptyState>
   );
 }

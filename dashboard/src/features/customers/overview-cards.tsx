@@ -27,7 +27,7 @@ import { type Customer, planVersionQuery } from "./queries.ts";
 
 const GRANTS_SHOWN = 10;
 
-/** The open grants that are spent first. The grants tab shows all of them. */
+/** The open grants that are spent first. The Grants tab shows all grants. */
 export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
   const scope = useScope();
   const open = openInBurnOrder(known.grants);
@@ -137,13 +137,13 @@ function columnsFor(isOnePool: boolean, nameOf: (pool: string) => string): Colum
 
 type ActivePlan = NonNullable<Customer["plan"]>;
 
-/** Terms of the customer's plan version, which can be older than the latest, with the customer's overrides. */
+/** Terms of the customer's plan version, including overrides. The version can be older than the latest version. */
 export function PlanCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
   const { plan } = customer;
   if (plan === null) {
     return (
       <Card title="Plan">
-        <p className="text-muted">No plan. Every request is denied until you assign one.</p>
+        <p className="text-muted">No plan. Every request is denied until you assign a plan.</p>
       </Card>
     );
   }

@@ -53,7 +53,7 @@ export function OverviewTab() {
             key={pool}
             title={balances.length === 1 ? "Balance over time" : `Balance over time (${nameOf(pool)})`}
             proof={index === 0 ? <ProofLine customerScope={customerScope} /> : undefined}
-            // Held credits are still in the ledger: it changes only when the hold ends.
+            // Includes held credits, because the ledger changes only when the hold ends.
             points={balanceHistory(
               { entries: ledger.items, grants, pool },
               { at: dataUpdatedAt, balance: balance + held },
@@ -77,7 +77,7 @@ export function OverviewTab() {
 const DUPLICATE_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Points to possible duplicate charges or top-ups in the last 30 days. The ledger marks them. */
+/** Points to possible duplicate charges or top-ups in the last 30 days. The ledger marks these entries. */
 function PossibleDuplicates({
   entries,
   grants,
@@ -152,7 +152,7 @@ function BalanceCard({
   title: string;
   proof: ReactNode;
   points: readonly BalancePoint[];
-  /** Whether there are older entries than those shown. */
+  /** Whether older entries exist. */
   hasEarlier: boolean;
 }) {
   const changes = points.filter(({ entry }) => entry !== null);
@@ -203,7 +203,7 @@ function Legend({ points }: { points: readonly BalancePoint[] }) {
   );
 }
 
-/** Checks that the ledger sums to the balance, without blocking the page. */
+/** Checks that the ledger entries add up to the balance, without blocking the page. */
 function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
   const clock = useClock();
   const nameOf = usePoolNames();

@@ -9,7 +9,7 @@ export type Customer = Answer<"readCustomer">;
 
 export type CustomerScope = Scope & { readonly customerId: string };
 
-/** A selection uses these filters, so a value that is too long must be rejected by the API, not dropped here. */
+/** Keeps filter values of any length. The API rejects long values; dropping the filter here would select too many customers. */
 const narrowing = text(Number.POSITIVE_INFINITY);
 const FILTERS = {
   search: narrowing,
@@ -31,7 +31,7 @@ export const readLinkedDialog = searchOf({
   do: choice<LinkedDialog>(["add-credits", "assign-plan", "edit-overrides", "unblock"]),
 });
 
-/** Search parameters of the usage page, without the customer: the path has the customer ID. */
+/** Search parameters of the usage page, without the customer, because the path contains the customer ID. */
 export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSearch, "customerId"> {
   const { customerId: _, groupBy, ...others } = readUsageSearch(search);
   return { ...others, ...(groupBy === undefined || groupBy === "customer" ? {} : { groupBy }) };
@@ -52,12 +52,12 @@ export function customersQuery(scope: Scope, filters: CustomerFilters) {
   return pagesOf(CUSTOMERS_PATH, customersRequest(scope, filters));
 }
 
-/** Sorted by balance, the API lists only the newest customers, and a balance that changes can move between its pages. */
+/** When sorted by balance, the list has only the newest customers, and a customer whose balance changes can move to another page. */
 export function isByBalance({ sort = "newest" }: CustomerFilters): boolean {
   return sort === "balance_asc" || sort === "balance_desc";
 }
 
-/** Reads all customers that match, page by page. Null if there are more than `max`. */
+/** Reads all customers that match the filters, page by page. Null if more than `max` customers match. */
 export async function readCustomers(
   scope: Scope,
   filters: CustomerFilters,
@@ -65,7 +65,7 @@ export async function readCustomers(
 ): Promise<Customer[] | null> {
   const isSortedHere = isByBalance(filters);
   const isAscending = filters.sort === "balance_asc";
-  // The API's order of equal balances.
+  // The API sorts customers with equal balances in this order.
   const readable = isSortedHere
     ? ({ ...filters, sort: isAscending ? "oldest" : "newest" } as const)
     : filters;

@@ -125,7 +125,7 @@ function NoRequests({ isFiltered, hasWindow }: { isFiltered: boolean; hasWindow:
   );
 }
 
-/** IDs of requests with several charges, each in its own row. */
+/** IDs of requests with several charges. Each charge has its own row. */
 function sharedIds(requests: readonly Request[]): ReadonlySet<string> {
   const ids = requests.map(({ id }) => id);
   return new Set(ids.filter((id, index) => ids.indexOf(id) !== index));

@@ -115,7 +115,7 @@ const holdsRoute = createRoute({
         openHoldsQuery(params),
         ({ holdId }) => linked === undefined || holdId === linked,
       ),
-      // The first pages can consist of open holds.
+      // The first pages can contain only open holds.
       readUntil(queryClient, holdsQuery(params), ({ hold }) =>
         linked === undefined ? hold.status !== "open" : hold.holdId === linked,
       ),
@@ -129,7 +129,7 @@ const customerUsageRoute = createRoute({
   path: "usage",
   validateSearch: readCustomerUsage,
   loaderDeps: ({ search }) => search,
-  // Prefetching never throws: the page shows errors itself and keeps the filters.
+  // Prefetching never throws, because the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) => {
     const { customerId } = params;
     const settings = usageSettingsOf({ ...deps, customerId }, Date.now(), readClock());

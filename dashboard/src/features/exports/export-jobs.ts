@@ -13,7 +13,7 @@ export type ExportJob = {
   readonly state: "running" | "cancelled" | "failed" | "done";
   readonly rows: number;
   readonly bytes: number;
-  /** 0 until known. */
+  /** 0 until the estimate is known. */
   readonly rowsEstimate: number;
   readonly asOf: string | null;
   readonly windowStart: string | null;
@@ -46,7 +46,7 @@ export function useExportJobs(): readonly ExportJob[] {
   );
 }
 
-/** Ignored if the same export is already running, for example after a double click. */
+/** Does nothing if the same export is already running, for example after a double click. */
 export function startExport(order: ExportOrder, fileName: string): void {
   const path = pathOfExport(order);
   if (jobs.some((job) => job.state === "running" && pathOfExport(job.order) === path)) return;

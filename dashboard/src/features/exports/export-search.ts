@@ -16,7 +16,7 @@ export type ExportSearch = SearchOf<typeof SEARCH>;
 
 const readSearch = searchOf(SEARCH);
 
-/** Two times, a named range or a month. */
+/** Reads the range from the URL: two times, a named range or a month. */
 export function readExportSearch(search: Record<string, unknown>): ExportSearch {
   const { month, range, from, to, ...wanted } = readSearch(search);
   if (from !== undefined && to !== undefined && from < to) return { ...wanted, from, to };

@@ -118,7 +118,7 @@ function nameOf({ scope, kind, format, from, to }: ExportOrder, { month }: Expor
 const OFFERED = 13;
 const DAY_MS = 86_400_000;
 
-/** Selects a named range, a month, a custom range or everything. */
+/** Selects a named range, a month, a custom range or all history. */
 function ExportTime({
   search: { month, range, from, to },
   onChange,
@@ -153,7 +153,7 @@ function ExportTime({
   );
 }
 
-/** Keeps the typed text. Only a valid range is written to the URL, and only then can the form be submitted. */
+/** Keeps the typed text. Only a valid range is written to the URL and can be submitted. */
 function Moments({
   from,
   to,

@@ -4,7 +4,7 @@ const NEWLINE = 10;
 const QUOTE = 34;
 
 /**
- * Splits a byte stream into complete rows, so that an interrupted transfer can resume after the last one. In CSV, a line break
+ * Splits a byte stream into complete rows, so that an interrupted transfer can resume after the last complete row. In CSV, a line break
  * inside quotes does not end a row.
  */
 export class RowSplitter {
@@ -40,7 +40,7 @@ export class RowSplitter {
     return bytes.subarray(0, end);
   }
 
-  /** Drops a partial row; it is sent again on resume. */
+  /** Drops a partial row, which the service sends again on resume. */
   dropRest(): void {
     this.#rest = new Uint8Array();
   }

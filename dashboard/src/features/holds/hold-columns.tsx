@@ -14,7 +14,7 @@ export type HoldContext = {
   readonly customerScope: CustomerScope;
   /** Names of features by key. */
   readonly names: ReadonlyMap<string, string>;
-  /** Asks for confirmation. Null if the user's role does not allow it. */
+  /** Opens the confirmation dialog. Null if the user's role cannot release holds. */
   readonly onRelease: ((hold: Hold) => void) | null;
 };
 
@@ -130,7 +130,10 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
 
 const LINES_MAX = 3;
 
-/** Features and quantities: "Chat tokens × 2,000", or "Chat tokens × 812 of 2,000" after a settlement. Usage beyond the hold: "× 30 (5 held)". */
+/**
+ * Features and quantities: "Chat tokens × 2,000". After a settlement: "Chat tokens × 812 of 2,000", or "Chat tokens × 30 (5 held)" for
+ * usage beyond the hold.
+ */
 function HeldItems({ hold: { items, status }, names }: { hold: Hold; names: HoldContext["names"] }) {
   const more = items.length - LINES_MAX;
   return (

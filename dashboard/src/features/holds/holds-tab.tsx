@@ -16,7 +16,7 @@ import { ReleaseDialog } from "./release-hold.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/holds");
 
-/** A customer's open holds, and those that have ended. */
+/** A customer's open and ended holds. */
 export function HoldsTab() {
   const customerScope = route.useParams();
   const { hold: linked } = route.useSearch();

@@ -29,7 +29,7 @@ export function ReleaseDialog({
         notify("Hold released", `${formatCharge({ credits, overage })} no longer held`);
         onClose();
       },
-      // After an error too, because another request may have ended the hold.
+      // Refresh even after an error, because another request may have ended the hold.
       onSettled: () => refresh("customers"),
     },
   );

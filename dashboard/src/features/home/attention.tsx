@@ -10,7 +10,7 @@ import { repeatedChargesQuery, summaryQuery, unnamedEventsQuery } from "./querie
 
 const SHOWN_MAX = 5;
 
-/** Similar charges within a minute, which may be one charge sent twice. The ledger marks them. */
+/** Similar charges within a minute, which may be one charge sent twice. The ledger marks these charges. */
 export function RepeatedCharges() {
   const scope = useScope();
   const query = useQuery(repeatedChargesQuery(scope));
@@ -19,7 +19,7 @@ export function RepeatedCharges() {
       {({ items: repeated, examinedSince }) =>
         repeated.length === 0 ? (
           <Nothing>
-            No similar charges less than a minute apart in requests logged since <Time at={examinedSince} />.
+            No similar charges within a minute in requests logged since <Time at={examinedSince} />.
           </Nothing>
         ) : (
           <>
@@ -57,7 +57,7 @@ export function RepeatedCharges() {
   );
 }
 
-/** Keys used in requests but missing from the catalog: a typo, or something to create. */
+/** Keys used in requests but missing from the catalog. Each key is either a typo or needs to be created. */
 export function UnknownKeys() {
   const scope = useScope();
   const mayDefine = useMayActAs("admin");

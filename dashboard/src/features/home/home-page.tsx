@@ -19,7 +19,7 @@ export function HomePage() {
   const scope = useScope();
   const requests = useQuery(latestRequestsQuery(scope));
   const hasCustomers = useQuery(hasCustomersQuery(scope));
-  // The request log is deleted after a week, so an empty log alone does not mean a new environment.
+  // Log entries are deleted after a week, so an empty log alone does not mean a new environment.
   const isFresh = requests.data?.length === 0 && hasCustomers.data === false;
   const isUnknown = requests.isPending || hasCustomers.isPending;
   const { isOver, dismiss } = useOnboarding(scope);

@@ -18,7 +18,7 @@ export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss
   const { data: setup, error, isFetching, refetch } = useQuery(setupQuery(scope));
   if (setup === undefined) {
     if (error !== null) return <ProblemCallout error={error} isRetrying={isFetching} onRetry={refetch} />;
-    // If there is data, the overview follows, and must not move down while this loads.
+    // If there is data, the overview is shown below and must not move.
     return isFresh ? <SkeletonRows rows={6} /> : null;
   }
   const steps = stepsOf(setup, scope);
@@ -46,7 +46,7 @@ export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss
   );
 }
 
-/** Whether each step is done. In Live, features and plans are one step: they come from Test. */
+/** Whether each step is done. In Live, features and plans are one step, because both come from Test. */
 function stepsOf(setup: Setup, { environment }: Scope): boolean[] {
   const { features, plans, hasApiKey, customerId, hasCharge } = setup;
   const catalog = environment === "live" ? [plans > 0] : [features > 0, plans > 0];
@@ -174,7 +174,7 @@ function FirstCustomer({ setup: { customerId } }: StepProps) {
 function FirstChargeStep({ setup, onCharged }: StepProps & { onCharged: () => void }) {
   const { environment } = useScope();
   const { hasCharge, chargeable, customerId } = setup;
-  // Keeps the result of the charge visible.
+  // Frozen, so that the result stays visible after the charge.
   const [isFirst] = useState(!hasCharge);
   return (
     <Step title="Make the first charge" isDone={hasCharge}>

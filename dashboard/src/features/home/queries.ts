@@ -50,7 +50,7 @@ export const BALANCE_BELOW = 100;
 
 const FORECASTS_PATH = "/manage/v1/projects/{projectId}/{environment}/forecasts";
 
-/** Reads one more than shown, to detect whether there are more. */
+/** Reads one more row than shown, to detect whether there are more rows. */
 const SOME = { limit: String(SHOWN_MAX + 1) };
 
 function some({ items }: Answer<"listForecasts">) {
@@ -82,7 +82,7 @@ export function runningOutQuery(scope: Scope) {
 
 export const readRunningOutSearch = searchOf({ days: whole(1) });
 
-/** All customers who run out, or only those who do within `days`. */
+/** Customers who will run out of credits. With `days`, only customers who will run out within this number of days. */
 export function forecastsQuery(scope: Scope, days: number | undefined) {
   const query = {
     limit: "200",

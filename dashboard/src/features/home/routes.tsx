@@ -26,7 +26,7 @@ const homeRoute = createRoute({
   validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
   loader: async ({ context: { queryClient }, params, deps }) => {
-    // Prefetching never throws: each card shows its own error.
+    // Prefetching never throws, because each card shows its own error.
     const parts = Promise.all([
       queryClient.prefetchQuery(summaryQuery(params)),
       queryClient.prefetchQuery(latestRequestsQuery(params)),

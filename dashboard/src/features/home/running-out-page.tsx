@@ -83,8 +83,8 @@ export function RunningOutPage() {
               </ButtonLink>
             }
           >
-            This page lists customers who were charged recently and will run out before their credits renew,
-            and customers without credits who were charged or denied recently.
+            This page lists recently charged customers who will run out before their credits renew. It also
+            lists customers without credits who were recently charged or denied.
           </EmptyState>
         ) : (
           <>

@@ -10,7 +10,7 @@ export type Setup = {
   /** Plans in Test, from which Live gets its catalog. */
   readonly testPlans: number;
   readonly hasApiKey: boolean;
-  /** The newest customer. */
+  /** ID of the newest customer. */
   readonly customerId: string | null;
   readonly hasCharge: boolean;
   /** A feature that a plan includes, preferably one that costs credits. */

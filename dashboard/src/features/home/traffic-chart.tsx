@@ -5,7 +5,7 @@ import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
 import { useClock } from "../../ui/time.tsx";
 import { type Hour, SERIES } from "./queries.ts";
 
-/** The table shows the same numbers. */
+/** Requests by hour and outcome. The table shows the same numbers. */
 export function TrafficChart({ hours }: { hours: readonly Hour[] }) {
   const clock = useClock();
   return (

@@ -76,7 +76,7 @@ function Compared({ name, dot, now, before }: { name: string; dot?: string; now:
   );
 }
 
-/** Credits charged, by pool. Shown when loaded, because the chart does not need them. */
+/** Credits charged, by pool. Loaded separately, so that the chart does not wait for these figures. */
 function Charged() {
   const { data: charged = [] } = useQuery(chargedQuery(useScope()));
   const nameOfPool = usePoolNames();
@@ -116,7 +116,7 @@ const COLUMNS: readonly Column<Hour>[] = [
   ...SERIES.map(({ key, name }) => ({ name, isNumber: true, cell: (hour: Hour) => formatCount(hour[key]) })),
 ];
 
-/** Newest first. */
+/** Requests by hour, newest first. */
 function TrafficTable({ hours }: { hours: readonly Hour[] }) {
   return (
     <div className="mt-3 max-h-96 overflow-y-auto border-t border-line">

@@ -3,7 +3,7 @@ import type { Entry, Grant, LedgerLine } from "./queries.ts";
 const CHARGES_WITHIN_MS = 60_000;
 const TOP_UPS_WITHIN_MS = 600_000;
 
-/** Longer runs are normal usage, not duplicates. */
+/** A longer run of similar entries is normal usage, not duplicates. */
 const ROW_MAX = 5;
 
 export type Duplicate = { readonly before: Entry; readonly gapMs: number };
@@ -30,7 +30,7 @@ export function findDuplicates(
   return new Map(alike.flatMap(duplicatesOf));
 }
 
-/** Key shared by similar entries; null for reversed, revoked or recurring ones. */
+/** Key shared by similar entries; null for reversed, revoked or recurring entries. */
 function describeLikeness(entry: Entry, grantOf: (entry: Entry) => Grant | null): string | null {
   const { kind, pool, feature, quantity, amount, overage, reversedQuantity, memberId } = entry;
   if (kind === "consume") {

@@ -4,8 +4,8 @@ import type { CustomerScope } from "../customers/queries.ts";
 import type { Actor, Entry, Grant } from "./queries.ts";
 
 /**
- * Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. `item` is the index among the
- * request's charges; null for the only one, or to link all of them.
+ * Link to a charge and its reversals in the ledger. `to` is the entry, if it is already loaded. `item` is the index of the charge in its
+ * request; null links all charges of the request.
  */
 export function ChargeLink({
   customerScope,
@@ -52,7 +52,7 @@ export function GrantLink({
   );
 }
 
-/** Link to the grant of the other customer that credits were moved from or to. */
+/** Link to the other customer's grant, for credits that were moved. */
 export function MovedLink({
   other: { customerId, customerName, grant },
   customerScope,

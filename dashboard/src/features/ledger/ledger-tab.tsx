@@ -48,7 +48,7 @@ export function LedgerTab() {
   const hash = useLocation({ select: (location) => location.hash });
   useShowRow(hash !== "" ? hash : linked === undefined ? null : rowIdOf(linked));
   const context = { customerScope, lines, grants, features, duplicates, mayReverse };
-  // Returned with the last page.
+  // The API returns the opening balances with the last page.
   const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
   const isFiltered = ["kind", "feature", "range", "from"].some((name) => name in filters);
   const isEmpty = lines.length === 0 && !isFiltered;
@@ -130,7 +130,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
 function LedgerFilterBar({ filters }: { filters: LedgerFilters }) {
   const navigate = route.useNavigate();
   const clock = useClock();
-  // A filter change ends the search for one charge.
+  // Changing a filter removes the link to a charge.
   const change = (changed: Record<string, unknown>): void =>
     void navigate({
       search: ({ charge: _, item: __, ...others }) => readLedgerFilters({ ...others, ...changed }),

@@ -16,7 +16,7 @@ export type Hold = Item<"listCustomerHolds">;
 type Audit = Item<"listEnvironmentAudit">;
 export type Actor = Audit["actor"];
 
-/** Rows with their author from the audit log. */
+/** A ledger entry and its author, according to the audit log. */
 export type LedgerLine = {
   readonly entry: Entry;
   readonly by: Actor | null;
@@ -24,7 +24,7 @@ export type LedgerLine = {
   readonly movedGrant: number | null;
 };
 export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
-/** `by` released the hold by hand. */
+/** `by` is the actor who released the hold by hand. */
 export type HoldLine = { readonly hold: Hold; readonly by: Actor | null };
 export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
 
@@ -45,7 +45,7 @@ export function readLedgerFilters(search: Record<string, unknown>): LedgerFilter
   return { ...readFilters(search), ...readRangeSearch(search, null) };
 }
 
-/** Whether the entry is a linked charge, or reverses one. */
+/** Whether the entry is a linked charge, or reverses a linked charge. */
 export function isLinked({ consumeId, reverses, item }: Entry, linked: LedgerFilters): boolean {
   const { charge } = linked;
   if (charge === undefined || (consumeId ?? reverses) !== charge) return false;
@@ -57,10 +57,10 @@ export function isLinkTarget(entry: Entry, linked: LedgerFilters): boolean {
   return entry.consumeId !== null && isLinked(entry, linked) && (entry.item ?? 0) === (linked.item ?? 0);
 }
 
-/** The linked grant. */
+/** Reads the linked grant from the URL. */
 export const readGrantFilters = searchOf({ grant: whole(1) });
 
-/** The linked hold. */
+/** Reads the linked hold from the URL. */
 export const readHoldFilters = searchOf({ hold: text(64, /^hld_/) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
@@ -125,7 +125,7 @@ export function openHoldsQuery(customerScope: CustomerScope) {
   return pagesOf(`${CUSTOMER_PATH}/holds`, { params });
 }
 
-/** All holds, including open ones, because the API has no filter for ended ones. */
+/** All holds, including open ones, because the API has no filter for ended holds. */
 export function holdsQuery(customerScope: CustomerScope) {
   const path = `${CUSTOMER_PATH}/holds` as const;
   const request = { params: { path: customerScopeOf(customerScope) } };
@@ -141,12 +141,12 @@ export function holdsQuery(customerScope: CustomerScope) {
   });
 }
 
-/** Enough for the first ledger pages. Older grants are shown by number only. */
+/** Maximum number of grant pages to read, which is enough for the first ledger pages. Older grants are shown by number only. */
 const KNOWN_PAGES_MAX = 5;
 
 export type KnownGrants = {
   readonly grants: readonly Grant[];
-  /** False if there are older grants. */
+  /** False if older grants are not loaded. */
   readonly isAll: boolean;
 };
 
@@ -171,7 +171,7 @@ export function planChangesQuery(customerScope: CustomerScope) {
     const audits = await readAudit(customerScope, { times: timesOf(items), action: "plan." });
     const lines = items.map((change): PlanLine => {
       const { effectiveAt, recordedAt: at } = change;
-      // Scheduled changes have no author; they are recorded on the next access.
+      // Scheduled changes have no author. They are recorded on the customer's next access.
       const by = effectiveAt < at ? null : findActor(audits, { at, action: "plan." });
       return { change, by };
     });
@@ -188,10 +188,10 @@ function timesOf(lines: readonly { recordedAt: string }[]): string[] {
   return lines.map(({ recordedAt }) => recordedAt);
 }
 
-/** Bounds the audit search for one page. */
+/** Maximum number of audit pages to search for one page of the ledger. */
 const AUDIT_PAGES_MAX = 5;
 
-/** Audit entries within the given times, with this action prefix. An audit entry has the timestamp of its change. */
+/** Audit entries between two times, with this action prefix. An audit entry has the same timestamp as its change. */
 async function readAudit(
   customerScope: CustomerScope,
   { times, action }: { times: readonly string[]; action?: string },
@@ -209,7 +209,7 @@ async function readAudit(
   return (await readList(path, request, AUDIT_PAGES_MAX)).items;
 }
 
-/** The author; null for automatic changes such as a renewal. */
+/** The author of a change. Null for automatic changes, such as a renewal. */
 function findActor(
   audits: readonly Audit[],
   done: { at: string; action: string; subject?: string },

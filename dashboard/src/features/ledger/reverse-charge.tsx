@@ -172,7 +172,7 @@ function useReversal({ customerScope, entry, onDone }: Props) {
       );
       onDone();
     },
-    // Even after an error: the charge may already have been reversed.
+    // Refresh even after an error, because the charge may already be reversed.
     onSettled: () => refresh("customers"),
   });
   return { requestOf, reverse };
@@ -273,7 +273,7 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
 
 type ReversalPreview = Answer<"previewReversal">;
 
-/** Preview of a reversal; a null quantity reverses the rest. */
+/** Preview of a reversal; a null quantity reverses the remaining quantity. */
 function reversalPreviewQuery(customerScope: CustomerScope, entry: Entry, quantity: number | null) {
   const path = { ...customerScopeOf(customerScope), consumeId: entry.consumeId ?? "" };
   return queryOptions({
@@ -282,7 +282,7 @@ function reversalPreviewQuery(customerScope: CustomerScope, entry: Entry, quanti
       "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
       { params: { path }, body: { ...itemOf(entry), quantity } },
     ),
-    // Once per opened dialog. The API detects later changes.
+    // Read once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     retry: false,

@@ -148,7 +148,7 @@ function MemberMenu({
   onAct: (action: MemberAction) => void;
 }) {
   const { role } = useSession();
-  // Members cannot change higher roles: a password reset link would let them take over that account.
+  // Members cannot change members with higher roles. A password reset link would let them take over such an account.
   if (!mayActAs(role, member.role))
     return <span className="text-caption text-muted">Only owners can edit</span>;
   const isInvited = member.status === "invited";

@@ -36,7 +36,7 @@ export function FeatureOverride({
   } = useFormContext<OverrideValues>();
   const row = useWatch({ control, name: `features.${index}` });
   const wrong = errors.features?.[index];
-  // The row that is removed renders once more.
+  // React renders a removed row once more.
   if (row === undefined) return null;
   const path = `features.${index}` as const;
   return (
@@ -186,7 +186,7 @@ function NumberField(field: Omit<Parameters<typeof TextField>[0], "type" | "step
   return <TextField type="number" step={1} {...field} />;
 }
 
-/** A choice, and below it the fields that it needs. */
+/** A select, and below it the fields for the selected option. */
 function Column({ children }: { children: ReactNode }) {
   return <div className="flex min-w-0 flex-col gap-3">{children}</div>;
 }

@@ -25,7 +25,7 @@ export type OverrideLine = {
 };
 
 type Known = {
-  /** Null without a plan, or while it loads. */
+  /** Null without a plan, or while the plan loads. */
   readonly version: Pick<PlanVersion, "allowances" | "features"> | null;
   readonly features: readonly Feature[];
   readonly pools: readonly Pool[];
@@ -47,7 +47,7 @@ function describeFeature(
   const { name, unit } = features.find((feature) => feature.key === key) ?? { name: key, unit: null };
   const planned = version?.features.find(({ feature }) => feature === key);
   const isAdded = included === true && planned === undefined;
-  // Without the feature in the plan, an override without `included` has no effect.
+  // If the plan does not include the feature, an override without `included` has no effect.
   const isIdle = version !== null && planned === undefined && included === undefined;
   const price = cost ?? (isAdded ? pinned?.cost : undefined);
   const terms =
@@ -67,7 +67,7 @@ function describeFeature(
   return { kind: "feature", key, name, terms: terms.map(capitalize), isLater: false };
 }
 
-/** Undefined if the plan does not include the feature. */
+/** Describes an overridden limit. `planned` is undefined if the plan does not include the feature. */
 function describeLimit(own: Limit | null, planned: Limit | null | undefined, unit: string | null): string {
   const format = (limit: Limit | null): string => formatLimit(limit, unit).replace(/^at most /, "");
   if (planned === undefined) return format(own);

@@ -38,7 +38,7 @@ export type AllowanceValues = {
 
 type Terms = Pick<PlanVersion, "allowances" | "features"> | null;
 
-/** A new feature override starts with the plan's terms. A feature that the plan lacks starts as included. */
+/** A new feature override starts with the plan's terms. A feature that is not in the plan starts as included. */
 export function newFeature(feature: string, terms: Terms): FeatureValues {
   const planned = terms?.features.find((each) => each.feature === feature);
   return {
@@ -91,7 +91,7 @@ export function toValues(overrides: Overrides | null, terms: Terms, endsAt: stri
   };
 }
 
-/** Null if a row changes nothing: the API rejects it. */
+/** The request body. Null if a row changes nothing, because the API would reject that row. */
 export function toBody(values: OverrideValues, endsAt: string | null): OverridesBody | null {
   const features = values.features.map((row) => [row.feature, featureTerms(row)] as const);
   const allowances = values.allowances.map((row) => [row.pool, allowanceTerms(row)] as const);
@@ -125,7 +125,7 @@ function allowanceTerms({ period, creditsKind, credits, overageKind, overage }: 
   };
 }
 
-/** The same overrides without one of them. */
+/** The overrides without one feature or pool. */
 export function withoutLine(
   overrides: Overrides,
   { kind, key }: { kind: string; key: string },

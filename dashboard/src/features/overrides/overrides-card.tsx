@@ -23,7 +23,7 @@ export const EditOverridesDialog = lazyDialog(() =>
 
 type DialogProps = { customer: Customer; onClose: () => void };
 
-/** Describes the customer's overrides. Not shown without overrides. */
+/** Lists the customer's overrides. Hidden if there are none. */
 export function OverridesCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
   const { overrides } = customer;
   return overrides === null ? null : <Listed customer={customer} overrides={overrides} grants={grants} />;
@@ -134,13 +134,13 @@ function RemoveDialog({
   body,
   onClose,
 }: DialogProps & {
-  /** The overridden feature or pool; null for all. */
+  /** Name of the overridden feature or pool. Null removes all overrides. */
   what: string | null;
   /** The remaining overrides. */
   body: OverridesBody;
 }) {
   const scope = useScope();
-  // Frozen: the card shows the remaining overrides while this dialog closes.
+  // Frozen, because the card shows the remaining overrides while this dialog closes.
   const [request] = useState({ params: { path: { ...scope, customerId } }, body });
   const who = name ?? customerId;
   const remove = useWrite("put", OVERRIDES_PATH, {

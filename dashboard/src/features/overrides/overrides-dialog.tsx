@@ -24,7 +24,7 @@ import {
   toValues,
 } from "./override-values.ts";
 
-/** Edits all overrides for a customer. Saving replaces them. */
+/** Edits all overrides for a customer. Saving replaces all overrides. */
 export function OverridesDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, overrides } = customer;
   const who = customer.name ?? customerId;
@@ -61,7 +61,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
   return (
     <WriteDialog
       title={`Overrides for ${who}`}
-      note="These terms replace the plan's. They are kept when the plan changes."
+      note="These terms replace the plan's. Overrides are kept when the customer changes plans."
       isWide
       write={save}
       request={body === null ? null : requestOf(body)}
@@ -114,7 +114,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
               <TextField
                 label="End date"
                 type="datetime-local"
-                hint={`${capitalize(nameOfClock(clock))}. After this, the plan's terms apply again.`}
+                hint={`${capitalize(nameOfClock(clock))}. After this date, the plan's terms apply again.`}
                 error={isPast(endsAt) ? "Choose a time in the future." : undefined}
                 {...register("endsAt")}
               />
@@ -122,8 +122,8 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
           </div>
         )}
         <p className="text-muted">
-          Features, costs, limits and overage take effect with the next request. Credits take effect with the
-          next period.
+          Changes to allowance credits apply from the next period. All other changes apply from the next
+          request.
         </p>
       </FormProvider>
     </WriteDialog>

@@ -130,7 +130,7 @@ function PlanEditor({ first }: { first: Tagged<Plan> }) {
               form.reset(toValues(merged, known));
               setOpened(read);
             }}
-            note="Reloading keeps your changes and updates the rest."
+            note="Reloading keeps your changes and updates all other fields."
           />
           <div className="flex flex-col gap-2">
             <Button tone="primary" isBusy={isPublishing} onClick={() => submit(true)}>

@@ -166,7 +166,7 @@ const VERSION_COLUMNS: readonly Column<Line>[] = [
   { name: "Changes", isWide: true, cell: (line) => <Changes line={line} /> },
 ];
 
-/** Newest first. If there are more, the last loaded version is only used for comparison. */
+/** Versions, newest first. If there are older versions, the last loaded version is used only for comparison. */
 function VersionsCard({ versions, hasMore }: { versions: readonly PlanVersion[]; hasMore: boolean }) {
   const all = versions.map((version, index) => ({ version, before: versions[index + 1] ?? null }));
   const lines = hasMore ? all.slice(0, -1) : all;

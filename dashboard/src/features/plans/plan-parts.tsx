@@ -31,7 +31,7 @@ export function PlanBadges({
   );
 }
 
-/** One line per pool; the pool name is omitted if there is only one. */
+/** One line per pool; the pool name is omitted if there is only one pool. */
 export function AllowanceLines({
   allowances,
 }: {

@@ -42,7 +42,7 @@ function pinTerms({ allowances, features }: DraftTerms, known: readonly Feature[
   };
 }
 
-/** Compares two versions, or unsaved form values that the API does not know yet. */
+/** Compares two versions, or a version and unsaved form values. */
 export function diffTerms(before: Terms | null, after: Terms): TermsDiff {
   const old = before ?? NOTHING;
   const stayed = after.features.flatMap((is) => {
@@ -95,7 +95,7 @@ export type Sentence = { readonly kind: "added" | "removed" | "changed"; readonl
 /** Looks up names by key. */
 export type Names = {
   readonly feature: (key: string) => { readonly name: string; readonly unit: string | null };
-  /** Null if there is only one pool. */
+  /** Name of a pool. Null if there is only one pool. */
   readonly pool: (key: string) => string | null;
 };
 

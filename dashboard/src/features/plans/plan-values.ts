@@ -100,7 +100,7 @@ export function toTerms({ name, allowances, features }: PlanValues): DraftTerms 
   };
 }
 
-/** Three-way merge of concurrent edits: changes from `base` to `mine` win, and the rest comes from `theirs`. */
+/** Three-way merge of concurrent edits: changes from `base` to `mine` are kept, and everything else comes from `theirs`. */
 export function mergeTerms(base: DraftTerms, mine: DraftTerms, theirs: DraftTerms): DraftTerms {
   return {
     name: mine.name === base.name ? theirs.name : mine.name,

@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 
 type Asked = RequestItem & {
   readonly reason: string | null;
-  /** Null for a request without items. */
+  /** The items of the request. Null for a request without items. */
   readonly items: readonly RequestItem[] | null;
 };
 

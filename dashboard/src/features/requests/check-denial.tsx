@@ -16,7 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { DenialStep } from "./denial-now.tsx";
 import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
-/** Names the denied calls that the API does not store. */
+/** Names of the denied calls that the API does not store. */
 const NOT_STORED = {
   check: { one: "Check", many: "Checks", the: "check" },
   "holds/extend": { one: "Extension", many: "Denied extensions", the: "extension" },

@@ -7,7 +7,7 @@ type Use = KeyHistory["uses"][number];
 
 export type Compared = {
   readonly field: string;
-  /** Null if unknown or not set. */
+  /** Value in the original request. Null if unknown or not set. */
   readonly first: string | null;
   readonly refused: string | null;
   readonly differs: boolean;
@@ -71,7 +71,10 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
 
 type FirstItem = { readonly name: string | null; readonly quantity: number | null };
 
-/** The only feature or event of the request. A hold can have been extended, but its stored response has the original quantity. */
+/**
+ * The first feature or event of the request. For a hold, the quantity is read from the stored response, because an extension changes the
+ * hold.
+ */
 function firstItemOf({ endpoint, charge, denial, hold, event, answer }: KeyHistory): FirstItem {
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed !== null) return { name: reversed.feature, quantity: reversed.quantity };
@@ -90,13 +93,13 @@ function secondsOf({ hold, answer }: KeyHistory): string | null {
   return String(Math.round((Date.parse(end) - Date.parse(hold.openedAt)) / 1_000));
 }
 
-/** The log does not store the value, but there are only two. */
+/** The log does not store the value. If it differs, it must be the other of the two values. */
 function onExpiryOf({ onExpiry }: { onExpiry: "release" | "charge" }, differs: readonly string[]): string {
   if (!differs.includes("onExpiry")) return onExpiry;
   return onExpiry === "release" ? "charge" : "release";
 }
 
-/** The items of the request, which its stored response repeats; null if it had none. A reversal names at most one feature. */
+/** The items of the request, read from its stored response. Null if the request had no items. A reversal names at most one feature. */
 export function itemsOf({ endpoint, answer }: KeyHistory): readonly RequestItem[] | null {
   const items = answer?.["items"];
   return Array.isArray(items) && endpoint !== "consume/reverse" ? items : null;
@@ -106,7 +109,7 @@ function listItems(items: readonly RequestItem[]): string {
   return items.map(({ feature, quantity }) => `${feature} × ${formatCount(quantity)}`).join(", ");
 }
 
-/** Null if the event was sent without a timestamp. Purser then uses the recording time. */
+/** The timestamp of the event in the request. Null if the request had none, in which case Purser uses the recording time. */
 function sentTime({ occurredAt, recordedAt }: { occurredAt: string; recordedAt: string }): string | null {
   return occurredAt === recordedAt ? null : occurredAt;
 }

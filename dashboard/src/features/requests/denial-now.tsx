@@ -46,7 +46,7 @@ export function DenialNow({ denial }: { denial: Denial }) {
   );
 }
 
-/** Empty if nothing changed since the denial. */
+/** The current calculation. Empty if nothing has changed since the denial. */
 function otherSum(denial: Denial): SumLine[] {
   const { now } = denial;
   if (now === null || now.allowed) return [];

@@ -94,8 +94,8 @@ function Back({ customerId }: { customerId: string | null }) {
 }
 
 /**
- * The denial with display names of its features and pool, and with the unit of the denied feature. The default pool keeps its key,
- * because sentences do not name it.
+ * The denial with display names of its features and pool, and with the unit of the denied feature. The default pool keeps its key, because
+ * sentences never name the default pool.
  */
 function useNamed(denial: Denial): Denial & NamedDenial {
   const scope = useScope();

@@ -24,7 +24,7 @@ export function OutcomeField({
   );
 }
 
-/** Features by name, including the one in the URL if it no longer exists. */
+/** Features by name, including the feature in the URL if that feature no longer exists. */
 export function FeatureField({
   feature,
   onChange,

@@ -99,7 +99,7 @@ function chargeItems(history: KeyHistory): Item[] {
   ];
 }
 
-/** The charges that the key reversed. The charge itself follows. */
+/** Rows for the reversal with this key. Rows for the reversed charge follow. */
 function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed === null) return [];

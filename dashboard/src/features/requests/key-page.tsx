@@ -86,7 +86,10 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Sends a consume request several times again. Test requests cannot have items, a member or metadata, so such requests are excluded. */
+/**
+ * Resends a consume request several times. Hidden for requests with items, a member or metadata, because test requests do not support
+ * these.
+ */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);

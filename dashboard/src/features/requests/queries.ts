@@ -36,7 +36,7 @@ type Tail = { readonly items: readonly LoggedRequest[]; readonly latestCursor: s
 
 const TAIL_MAX = 500;
 
-/** Polled; appends new requests. If too many arrived, the list is reloaded, so that there is no gap. */
+/** Polls for new requests. If too many have arrived, reloads the list, so that there is no gap. */
 export function tailQuery(scope: Scope, filters: RequestFilters, from: string | null) {
   return queryOptions({
     queryKey: ["tail", REQUESTS_PATH, scope, filters],
@@ -106,7 +106,7 @@ export function activeFeaturesQuery(scope: Scope) {
 
 export type Customer = Answer<"readCustomer">;
 
-/** The customer as it is now. An unknown customer is an error with status 404. */
+/** The current state of the customer. An unknown customer is an error with status 404. */
 export function customerNowQuery(scope: Scope, customerId: string) {
   return queryOf(
     "get",
@@ -116,7 +116,7 @@ export function customerNowQuery(scope: Scope, customerId: string) {
   );
 }
 
-/** The plan's versions up to the customer's. */
+/** The versions of the customer's plan, up to the customer's version. */
 export function planNowQuery(scope: Scope, plan: Customer["plan"]) {
   const { key, version } = plan ?? { key: "", version: 0 };
   return queryOf(

@@ -23,7 +23,7 @@ export function readCustomerRequestFilters(search: Record<string, unknown>): Cus
   return { ...readOfCustomer(search), ...readRangeSearch(search, null) };
 }
 
-/** Also in the URL: the live tail and an open dialog. */
+/** URL parameters: the filters, the live tail and an open dialog. */
 type RequestsSearch = RequestFilters & { live?: true; do?: "try" };
 
 const readOwn = searchOf({ ...FILTERS, live: choice([true]), do: choice(["try"]) });
@@ -88,7 +88,7 @@ export function outcomeOptions({
   ];
 }
 
-/** If the URL has several, the most specific one. */
+/** The selected filter option. If the URL has several filters, the most specific filter is selected. */
 export function writeOutcome({ outcome, status, code, reason }: OutcomeFilter): string {
   if (code !== undefined) return `code ${code}`;
   if (reason !== undefined) return `reason ${reason}`;
@@ -114,8 +114,8 @@ function withAlso(known: readonly string[], asked: string | undefined): string[]
 type Line = { readonly id: string };
 
 /**
- * Merges the list and the tail, newest first and without duplicates; IDs sort by time. Tail rows older than the end of a partial
- * list are dropped, because they would hide a gap.
+ * Merges the list and the tail, newest first and without duplicates. IDs sort by time. Tail rows older than the end of a partial list are
+ * dropped, because they would hide a gap.
  */
 export function mergeTail<Row extends Line>(
   tail: readonly Row[],

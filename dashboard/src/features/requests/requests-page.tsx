@@ -83,7 +83,7 @@ function useSetLive(): (isLive: boolean) => void {
   );
 }
 
-/** Shows the held rows. */
+/** Button that shows the new rows. */
 function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
   return (
     <div className="sticky top-16 z-10 flex h-0 justify-center md:top-4">

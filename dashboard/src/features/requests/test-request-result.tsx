@@ -58,7 +58,7 @@ function Group({
 }: {
   what: string;
   answer: Result["answers"][number];
-  /** Null if equal to an earlier one. */
+  /** Null if equal to the body of an earlier response. */
   body: string | null;
 }) {
   const why = explainAnswer(answer);

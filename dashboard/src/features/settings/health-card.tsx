@@ -104,7 +104,7 @@ type Health = Answer<"readHealth"> & { readonly clockOffsetMs: number };
 
 type Verdict = { readonly tone: "good" | "warn"; readonly title: string; readonly why: string };
 
-/** A synchronized browser clock is within a few seconds. */
+/** A synchronized browser clock differs from the database clock by at most a few seconds. */
 const CLOCK_OFFSET_MAX_MS = 30_000;
 
 /** Overall state. The service responded, so only migrations and the clock can be wrong. */
@@ -128,7 +128,7 @@ function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Ve
   return {
     tone: "good",
     title: "Healthy",
-    why: `The service and database respond, the schemas are migrated, and the clocks agree.${most}`,
+    why: `The service and database respond, the schemas are migrated, and the database clock matches your browser.${most}`,
   };
 }
 

@@ -180,7 +180,7 @@ function toForm({ name, limits }: Workspace): WorkspaceForm {
   };
 }
 
-/** Only changed fields, so that concurrent edits do not undo each other. */
+/** Returns only changed fields, so that concurrent edits do not undo each other. */
 function changesOf(before: Workspace, form: WorkspaceForm): Body<"changeWorkspace"> {
   const was = toForm(before);
   const limits = Object.fromEntries(

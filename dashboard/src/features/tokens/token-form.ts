@@ -7,9 +7,9 @@ export type TokenForm = {
   name: string;
   role: Role;
   managesAccess: boolean;
-  /** "" for the whole workspace, otherwise "1/live". */
+  /** Scope: "" for the whole workspace, otherwise "1/live". */
   reach: string;
-  /** In days; "" for never, "day" for a selected day. */
+  /** Lifetime in days, "" for no expiry, or "day" for a selected day. */
   lasts: string;
   day: string;
 };
@@ -51,7 +51,7 @@ export function toTokenBody(form: TokenForm, now: number): Body<"createToken"> {
 
 const DAY_MS = 86_400_000;
 
-/** The selected day is included, in UTC. */
+/** Expiry of the token. A selected day is included, in UTC. */
 function endOf(lasts: string, day: string, now: number): string {
   const at = lasts === "day" ? Date.parse(`${day}T00:00:00Z`) + DAY_MS : now + Number(lasts) * DAY_MS;
   return new Date(at).toISOString();

@@ -69,7 +69,7 @@ export function TokensPage() {
           what="tokens"
           empty={
             <EmptyState icon={Ticket} title="No management tokens yet" action={createButton}>
-              Create one for the webhook that assigns plans after a payment.
+              Create a token for the webhook that assigns plans after a payment.
             </EmptyState>
           }
         />
@@ -80,7 +80,7 @@ export function TokensPage() {
   );
 }
 
-/** `own` is the role of the current user; null if they cannot revoke. */
+/** `own` is the role of the current user; null if the user cannot revoke tokens. */
 function columnsOf(
   projects: readonly Project[],
   own: Role | null,

@@ -7,7 +7,7 @@ type Charted = {
 };
 type Ranked = Pick<RankedCustomers, "from" | "to" | "customers" | "other">;
 
-/** The chart shows only the largest customers. The table also shows those that follow them. */
+/** The chart shows only the customers with the most usage. The table also lists the customers after them. */
 export function customerLines({ series, usage }: Charted, ranked: Ranked): readonly Series[] {
   // The end of an open range can move between the two calls.
   if (ranked.from !== usage.from || ranked.to !== usage.to) return series;
@@ -27,7 +27,10 @@ export function customerLines({ series, usage }: Charted, ranked: Ranked): reado
   return [...charted, ...following, ...(isZero(ranked.other) ? [] : [rest])];
 }
 
-/** Customers can change ranks between the two calls. Erased customers have no key, so they are only counted. */
+/**
+ * Removes customers that the chart shows, because ranks can change between the two calls. Erased customers have no key, so they are removed
+ * by number.
+ */
 function withoutCharted(customers: Ranked["customers"], charted: readonly Series[]): Ranked["customers"] {
   const keys = new Set(charted.map(({ key }) => key));
   let erased = charted.filter(({ key }) => key === null).length;
@@ -38,7 +41,7 @@ function withoutCharted(customers: Ranked["customers"], charted: readonly Series
   });
 }
 
-/** Charges and their reversals in the range can cancel out in one measure only. */
+/** Checks all three totals, because reversals can make one total zero without the others. */
 function isZero({ count, quantity, credits }: Series["total"]): boolean {
   return count === 0 && quantity === 0 && credits === 0;
 }

@@ -195,7 +195,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
   { name: "Quantity", isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
 ];
 
-/** Newest first. */
+/** Events, newest first. */
 function EventsTable({ events }: { events: readonly UsageEvent[] }) {
   const nameOf = useEventNames();
   return (

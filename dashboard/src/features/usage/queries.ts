@@ -46,7 +46,7 @@ export function metadataFieldsQuery(scope: Scope) {
 const FILTERS = { event: text(120), customerId: text(), memberId: text(), metadata: text(500, /^[^=]+=/) };
 const readFilters = searchOf(FILTERS);
 
-/** List filters in the URL. Without a range, all events in the history window. */
+/** List filters in the URL. Without a range, the list has all events in the history window. */
 export type EventFilters = RangeSearch & SearchOf<typeof FILTERS>;
 
 export function readEventFilters(search: Record<string, unknown>): EventFilters {

@@ -16,7 +16,7 @@ const usageRoute = createRoute({
   path: "usage",
   validateSearch: readUsageSearch,
   loaderDeps: ({ search }) => search,
-  // Prefetching never throws: the page shows errors itself and keeps the filters.
+  // Prefetching never throws, because the page shows errors itself and keeps the filters.
   loader: ({ context: { queryClient }, params, deps }) =>
     Promise.all([
       queryClient.prefetchQuery(usageQuery(params, usageSettingsOf(deps, Date.now(), readClock()))),

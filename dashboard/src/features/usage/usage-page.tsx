@@ -98,7 +98,7 @@ export function UsagePage() {
   );
 }
 
-/** The groups of the chart. Customers beyond it are loaded for the settings of the chart that is shown. */
+/** The groups in the chart. If grouped by customer, also lists customers that the chart omits, loaded with the same settings. */
 function GroupLines({ shown, children }: { shown: UsageShown; children: (line: Series) => ReactNode }) {
   const { groupBy, filters } = shown.settings;
   const isRanked = groupBy === "customer" && filters.customerId === undefined;
@@ -112,7 +112,7 @@ function GroupLines({ shown, children }: { shown: UsageShown; children: (line: S
   );
 }
 
-/** The export that has the rows behind the chart. */
+/** The export with the rows that a chart adds up. */
 const EXPORTS = { charges: "charges", overage: "charges", events: "events" } as const;
 
 const NOT_FILTERED: UsageChange = {

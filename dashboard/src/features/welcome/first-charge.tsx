@@ -12,7 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 
-/** Charges a customer in Test from the page, and shows the result. Sending it again with the same key charges nothing more. */
+/** Charges a customer in Test from the page, and shows the result. Sending the charge again with the same key charges nothing more. */
 export function FirstCharge({
   customerId,
   feature,

@@ -62,13 +62,13 @@ export function FirstEventPage() {
   );
 }
 
-/** Waiting, rejected or arrived; announced to screen readers. */
+/** Shows whether the event has arrived or was rejected. Announced to screen readers. */
 function ArrivedEvent({
   arrival: { arrived, refused },
   isNew,
 }: {
   arrival: Arrival;
-  /** Arrived while the page was open. */
+  /** Whether the event arrived while the page was open. */
   isNew: boolean;
 }) {
   return (

@@ -53,7 +53,7 @@ function describePlans({ features = [], plans = [], defaultPlan = null }: Catalo
 
 const SAMPLE_BODY = { catalog: SAMPLE_CATALOG, reach: "new_assignments" } as const;
 
-/** The response is the only place where the secrets appear, so they are kept first. */
+/** Creates a project. Keeps its secrets first, because only this response contains them. */
 async function createProject(name: string): Promise<Project> {
   const { project, secrets } = await answerOf(api.POST("/manage/v1/projects", { body: { name } }));
   keepNewSecret({ projectId: project.id, environment: "test" }, secrets.test);
@@ -223,7 +223,7 @@ function Sample() {
   );
 }
 
-/** The whole card is clickable; only the title is the label. */
+/** The whole card is clickable, but only the title is the accessible name. */
 function Choice({
   title,
   children,

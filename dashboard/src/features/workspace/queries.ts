@@ -8,7 +8,7 @@ import type { Entry } from "../audit/entry.ts";
 /** One large page, because finding the last owner needs the whole list. */
 export const membersQuery = pagesOf("/manage/v1/members", { params: { query: { limit: "200" } } });
 
-/** Never cached, because users make decisions based on it. */
+/** Never cached, because users base decisions on this data. */
 export function memberAccessQuery(id: string) {
   return queryOf(
     "get",
@@ -30,7 +30,7 @@ export const sessionsQuery = queryOf(
 
 export const workspaceQuery = queryOf("get", "/manage/v1/workspace");
 
-/** Health and the clock offset; the database clock is assumed to be read in the middle of the call. */
+/** Health and the clock offset, assuming that the database clock is read in the middle of the call. */
 export const healthQuery = queryOptions({
   queryKey: ["get", "/manage/v1/health"],
   queryFn: async () => {
@@ -60,7 +60,10 @@ export function defaultPlansQuery(projectId: string) {
   });
 }
 
-/** A filtered page can be nearly empty even if more pages follow, so more are read, up to a limit. */
+/**
+ * A filtered page can be nearly empty even if more pages follow. Further pages are read until this number of entries or `ROUNDS_MAX` is
+ * reached.
+ */
 const ENOUGH = 25;
 const ROUNDS_MAX = 10;
 

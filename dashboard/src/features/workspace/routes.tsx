@@ -61,7 +61,7 @@ const settingsRoutes = [
     path: "settings/projects",
     loader: async ({ context: { queryClient } }) => {
       const projects = await queryClient.ensureQueryData(projectsQuery);
-      // Not from the cache: default plans must be current.
+      // Bypass the cache, because default plans must be current.
       await Promise.all(projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))));
     },
     component: lazyRouteComponent(importSettings, "ProjectsTab"),
@@ -70,7 +70,7 @@ const settingsRoutes = [
     getParentRoute: () => workspaceRoute,
     path: "settings/health",
     beforeLoad: requireAdmin,
-    // Not from the cache: health must be current.
+    // Bypass the cache, because health must be current.
     loader: ({ context }) => context.queryClient.fetchQuery(healthQuery),
     component: lazyRouteComponent(importSettings, "HealthTab"),
   }),

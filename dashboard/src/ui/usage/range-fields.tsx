@@ -18,7 +18,7 @@ export function RangeFields({
   onChange,
 }: {
   search: RangeSearch;
-  /** Current range, the initial value of a custom one. */
+  /** Current range, the initial value of a custom range. */
   range: Range;
   /** Label of the "any time" option, if a range is optional. */
   anyName?: string;

@@ -13,7 +13,7 @@ import { WindowEdge } from "./window-edge.tsx";
 
 const UsageChart = lazyChart(async () => (await import("./usage-chart.tsx")).UsageChart);
 
-/** True for reversals too, because their totals are negative. */
+/** Whether there is any usage. Reversals alone count too, with negative totals. */
 export function hasUsage({ usage }: UsageShown): boolean {
   return Object.values(usage.total).some((sum) => sum !== 0);
 }
@@ -109,7 +109,7 @@ function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: str
   );
 }
 
-/** Zeros are muted. */
+/** Shows zeros in a muted color. */
 function formatOrNone(value: number) {
   return value === 0 ? <span className="text-muted">0</span> : formatCount(value);
 }

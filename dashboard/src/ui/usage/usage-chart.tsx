@@ -17,7 +17,7 @@ import type { UsageRow, UsageShown } from "./usage-series.ts";
 
 const HEIGHT = 268;
 
-/** Not keyboard accessible; the table shows the same numbers. */
+/** Usage as stacked bars. The bars are not keyboard accessible; the table shows the same numbers. */
 export function UsageChart({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
   const { rows, series, settings } = shown;

@@ -30,7 +30,7 @@ export function UsageLines({
 }) {
   const { settings } = shown;
   const label = `By ${settings.groupBy}`;
-  // Reversals can make a group negative; shares are of the positive total.
+  // Reversals can make a group's total negative. Shares are of the sum of the positive totals.
   const all = lines.reduce((sum, line) => sum + Math.max(0, line.total[settings.by]), 0);
   const measured = MEASURED[settings.by];
   const columns: Column<Series>[] = [

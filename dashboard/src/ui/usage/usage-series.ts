@@ -14,7 +14,7 @@ import { useClock } from "../time.tsx";
 
 type Line = Usage["lines"][number];
 
-/** One stacked series. The last can be "Other". */
+/** One stacked series. The last series can be "Other". */
 export type Series = {
   readonly id: string;
   readonly key: string | null;
@@ -26,7 +26,7 @@ export type Series = {
 
 export type UsageRow = {
   readonly at: string;
-  /** Before the history window, so without data. */
+  /** Whether the bucket is before the history window and has no data. */
   readonly isBefore: boolean;
   readonly total: number;
   readonly values: Readonly<Record<string, number>>;

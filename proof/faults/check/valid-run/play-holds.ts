@@ -11,7 +11,7 @@ import { addCall, addReplay, entryOf, OUTCOME_UNKNOWN, RESET, type Run, reused }
 
 type Terms = Partial<Pick<HoldRequest, "expiresInSeconds" | "onExpiry">>;
 
-/** Holds with every end, on a plan with allowances in both pools. */
+/** Plays holds that end in every possible way, on a plan with allowances in both pools. */
 export function playHolds(run: Run): void {
   const wallet = new ReferenceWallet(run, "customer_7");
   const { customerId } = wallet;
@@ -75,7 +75,7 @@ export function playHolds(run: Run): void {
   endHold(wallet, unknown);
   addCall(run, unknown, RESET);
 
-  // 200 images are too many for what is left.
+  // The remaining credits do not cover 200 images.
   open(request("hold-dry", "images.render", 200));
   open(request("hold-open", "images.render", 2));
   open(request("hold-late", "images.render", 2, { expiresInSeconds: 60 }));
@@ -85,7 +85,7 @@ export function playHolds(run: Run): void {
   addCall(run, release(run, "hold-expired", "release-expired"), rejected("hold_expired"));
   addCall(run, settle(run, "hold-charged", "settle-charged", 1), rejected("hold_settled"));
   end(settle(run, "hold-late", "settle-late", 1));
-  // More than the hold and all other credits.
+  // Needs more than the hold and all other credits.
   open(request("hold-beyond", "images.render", 1));
   end(settle(run, "hold-beyond", "settle-beyond", 30));
   reverse(wallet, entryOf(run, "settle-beyond"), 29);
@@ -120,7 +120,7 @@ function rejected(code: string): CallOutcome {
 
 /** Ends the hold and stores the response with it. */
 export function endHold(wallet: ReferenceWallet, request: HoldChangeRequest): CallOutcome {
-  if (request.endpoint === "extend") throw new Error("an extension ends nothing");
+  if (request.endpoint === "extend") throw new Error("an extension does not end a hold");
   const { run } = wallet;
   const { number, items, credits } = findHeld(run, request.holdId);
   const isSettled = request.endpoint === "settle";
@@ -141,14 +141,14 @@ export function endHold(wallet: ReferenceWallet, request: HoldChangeRequest): Ca
   const consumeId = charge === undefined ? null : consumeIdOf(charge);
   const text = JSON.stringify({ ...closingOf(wallet, { items, credits, answer }), consumeId });
   const row = run.holdChanges.pop();
-  if (row === undefined) throw new Error("the end is stored");
+  if (row === undefined) throw new Error("the end of the hold was not stored");
   run.holdChanges.push({ ...row, marker, answer: text });
   const { holdId, customerId } = request;
   const body = `${JSON.stringify({ holdId, customerId }).slice(0, -1)},${text.slice(1)}`;
   return { kind: "ok", body, isReplay: false };
 }
 
-/** The hold as its last change left it. */
+/** The hold after its last change. */
 function findHeld(
   run: Run,
   holdId: string,
@@ -172,7 +172,7 @@ function usedOf({ used }: Settle, items: readonly Item[]): number[] | null {
   return items.map(({ feature }) => used.find((item) => item.feature === feature)?.quantity ?? 0);
 }
 
-/** Independent of the service's rendering, which has its own tests. */
+/** Renders the response without the service's code, to check it. */
 function closingOf(
   wallet: ReferenceWallet,
   { items, credits, answer }: { items: readonly Item[]; credits: number; answer: Answer },

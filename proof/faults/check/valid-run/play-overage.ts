@@ -45,7 +45,7 @@ export function playOverage(run: Run): void {
   addCall(run, free, endHold(wallet, free));
   hold("hold-over-charged", images(2), { expiresInSeconds: 60, onExpiry: "charge" });
   wallet.passUntil(wallet.nowMs + 60_010);
-  // More than the overage that is left.
+  // Needs more than the remaining overage.
   hold("hold-over-beyond", images(1));
   const uncovered = settle(run, "hold-over-beyond", "settle-over-beyond", 60);
   addCall(run, uncovered, endHold(wallet, uncovered));
@@ -57,7 +57,7 @@ export function playOverage(run: Run): void {
   other.wallet.close();
 }
 
-/** A new customer on this plan, and how it sends consume requests. */
+/** Creates a customer on this plan. Returns a function that sends consume requests for the customer. */
 export function openCustomer(run: Run, customerId: string, plan: PlanKey) {
   const wallet = new ReferenceWallet(run, customerId);
   wallet.assign(plan);

@@ -26,7 +26,7 @@ const RUN_STARTED_MS = 1_790_000_000_000;
 type Caused = Partial<Pick<StoredEntry, "marker" | "keyHash"> & Pick<StoredGrant, "reference">>;
 
 type DecidedItems = Extract<Answer, { kind: "decided" }>;
-/** A decision about one feature, with its only item. */
+/** A decision on a request with a single feature, and its only item. */
 export type Decided = DecidedItems & DecidedItems["items"][number];
 
 /** A customer's wallet, decided by the service's pure core, and the rows that the service would store for it. */
@@ -106,7 +106,7 @@ export class ReferenceWallet {
     return answer;
   }
 
-  /** Applies expiries and other changes that are due by then. */
+  /** Applies expiries and other changes that are due by this time. */
   passUntil(ms: number): void {
     this.#nowMs = ms;
     const change = this.#book.notice(this.#catalog, brandAs<Instant>(ms));

@@ -112,7 +112,7 @@ export function reverseByKey(
   return { kind: "ok", body: JSON.stringify(body), isReplay: false };
 }
 
-/** Independent of the service's rendering, which has its own tests. */
+/** Renders the response without the service's code, to check it. */
 function answerOf(
   wallet: ReferenceWallet,
   request: DecidedRequest,

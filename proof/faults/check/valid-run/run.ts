@@ -96,7 +96,7 @@ export function eventRow(number: number, marker: string): StoredEvent {
   return { id: uuidOf(number), marker, customerId, event, quantity, featureId: null };
 }
 
-/** Each call starts after the previous one has ended. */
+/** Each call starts after the previous call has ended. */
 export function addCall(run: Run, request: ClientRequest, outcome: CallOutcome): void {
   run.calls.push(callOf(request, outcome, run.calls.length * 10));
 }

@@ -23,7 +23,7 @@ import {
 
 let played: Run | null = null;
 
-/** A run without violations: every kind of request with every outcome that is valid for it. Its rows are shared, its lists are not. */
+/** A run without violations: every kind of request with every valid outcome. Tests may change its lists, but not its rows. */
 export function validRun(): Run {
   played ??= playAll();
   const { calls, manageCalls, ...stored } = played;
@@ -52,7 +52,7 @@ function playAll(): Run {
   return run;
 }
 
-/** Sends consume requests for this customer. The key follows from the marker. */
+/** Sends consume requests for this customer. The marker determines the key. */
 const consumeBy =
   ({ customerId }: ReferenceWallet) =>
   (marker: string, feature: FeatureKey, quantity: number): ConsumeRequest => ({
@@ -99,7 +99,7 @@ function playRich(run: Run): void {
   wallet.close();
 }
 
-/** On the default plan, with its small allowance. */
+/** Uses up the small allowance of the default plan. */
 function playDry(run: Run): void {
   const wallet = new ReferenceWallet(run, "customer_2");
   const request = consumeBy(wallet);
@@ -165,7 +165,7 @@ function playItems(run: Run): void {
     ],
   };
   addCall(run, invalid, { kind: "fail", status: 404, code: "feature_not_found", conflict: null });
-  // 58 minutes are left: not enough for the second item of the pool.
+  // 58 minutes are left, which is not enough for the second item in this pool.
   const dry = request("items-dry", { "audio.transcribe": 600, "images.render": 1, "video.encode": 25 });
   check(dry);
   play(dry);

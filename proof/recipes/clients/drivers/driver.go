@@ -1,4 +1,4 @@
-// Runs one call of the Go client: `driver consume '{…}'`, or a stream with a part for each line.
+// Runs one call of the Go client: `driver consume '{…}'`, or a stream that prints each part on a line.
 package main
 
 import (

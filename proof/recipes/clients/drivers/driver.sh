@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one call of the shell client: `driver.sh consume '{…}'`, or a stream with a part for each line.
+# Runs one call of the shell client: `driver.sh consume '{…}'`, or a stream that prints each part on a line.
 set -eu
 client="$(dirname "$0")/../../../../docs/recipes/clients/purser.sh"
 . "$client"
@@ -14,7 +14,7 @@ if [ "$fail_after" -ge "$parts" ]; then
   seq "$parts" 2>/dev/null | purser_stream "$customer" "$feature" "$key" "$step"
   exit
 fi
-# The program writes some lines and hangs. Then the user presses Ctrl+C, which signals every process of the pipeline.
+# The program writes some lines and hangs. Then the user presses Ctrl+C, which sends a signal to every process of the pipeline.
 lines=$(mktemp)
 export PURSER_URL PURSER_KEY
 # shellcheck disable=SC2016 # the inner shell expands these

@@ -24,7 +24,7 @@ export type RuntimeAct =
       readonly key: string;
       readonly expiresInSeconds: number;
     }
-  /** Settles the hold with this key. */
+  /** Settles the hold that was opened with this key. */
   | { readonly kind: "settle"; readonly key: string; readonly quantity: number }
   | {
       readonly kind: "event";
@@ -45,18 +45,18 @@ export type ManageAct =
       readonly credits: number;
       readonly expiresAt: Instant | null;
     } & GrantOrigin)
-  /** Reverses the charge with this key. */
+  /** Reverses the charge that was made with this key. */
   | { readonly kind: "reverse"; readonly key: string };
 
 export const DAY_MS = 86_400_000;
 
-/** Slightly less than the retention of the request log, so that the first purge deletes nothing. */
+/** Slightly less than the retention period of the request log, so that the first purge deletes nothing. */
 export const LOG_DAYS = 6.9;
 
 /** First day of the demo's history, in days before today. */
 export const FIRST_DAY = 59;
 
-/** `timeOn(now, 2, "14:03:27.518")` is the day before yesterday, in UTC. */
+/** Returns a UTC time some days ago: `timeOn(now, 2, "14:03:27.518")` is on the day before yesterday. */
 export function timeOn(now: Instant, daysAgo: number, time: string): Instant {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(":").map(Number);
   const midnight = Math.floor(now / DAY_MS) * DAY_MS - daysAgo * DAY_MS;

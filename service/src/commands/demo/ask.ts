@@ -20,7 +20,7 @@ import { type Customer, findHold, findKeyedRequest, type Known, type Moment, typ
 
 type Asking = Exclude<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
-/** Decides a runtime request as the service would have at that time. */
+/** Decides a runtime request as the service would have decided it at that time. */
 export function ask(world: World, known: Known, act: Asking, past: readonly Moment[]): Moment {
   const { environmentId, customerId, customerNumber, wallet } = known;
   const request = toRequest(world, known, act, past);
@@ -164,7 +164,7 @@ const LOGGED_AS = {
   settle: "holds/settle",
 } as const satisfies Record<RuntimeAct["kind"], LoggedRequest["endpoint"]>;
 
-/** A row of the request log. Only the duration is invented. */
+/** Returns the request's row in the request log. Only the duration is made up. */
 function describeRequest(
   { environmentId, customerId }: Customer,
   act: RuntimeAct & { readonly at: Instant },

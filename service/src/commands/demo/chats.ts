@@ -7,13 +7,13 @@ const SECOND_MS = 1_000;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
-/** A chat reply whose tokens are known only at the end. Times count back from now, so that some are always in progress. */
+/** A chat reply whose token count is known only at its end. Times are relative to now, so some replies are always in progress. */
 type Chat = {
   readonly message: string;
   readonly secondsAgo: number;
-  /** The most tokens that the reply may have. */
+  /** Maximum tokens of the reply, and quantity of the hold. */
   readonly held: number;
-  /** The tokens that it had, and how long it took. Null if nobody settled it. */
+  /** The tokens used and the duration. Null if the hold was not settled. */
   readonly settled: { readonly tokens: number; readonly afterSeconds: number } | null;
   readonly expiresInSeconds?: number;
 };
@@ -22,7 +22,7 @@ const CHATS: Readonly<Record<string, readonly Chat[]>> = {
   [RICH_COMPANY]: [
     { message: "msg_1e07", secondsAgo: 76_400, held: 8_000, settled: { tokens: 2_914, afterSeconds: 21 } },
     { message: "msg_58c2", secondsAgo: 30_950, held: 8_000, settled: { tokens: 7_246, afterSeconds: 48 } },
-    // The process crashed: the hold expired and released its credits.
+    // The process crashed, so the hold expired and released its credits.
     { message: "msg_93ad", secondsAgo: 20_300, held: 8_000, settled: null },
     { message: "msg_b641", secondsAgo: 12_120, held: 8_000, settled: { tokens: 1_385, afterSeconds: 12 } },
     // An agent that works for hours.

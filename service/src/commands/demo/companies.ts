@@ -1,7 +1,7 @@
 /** A customer of the demo's product. Days count back from today. */
 export type Company = {
   readonly id: string;
-  /** Each company has its own random seed, so that one company does not affect another. */
+  /** Random seed. Each company has a different seed, so that editing one company does not change the others. */
   readonly seed: number;
   readonly name: string;
   readonly email: string;
@@ -10,7 +10,7 @@ export type Company = {
   readonly joinedTime: string | null;
   /** Requests on a working day. */
   readonly perDay: number;
-  /** Plans assigned by billing; before and after them, the default plan applies. */
+  /** Plans assigned by billing. At all other times, the default plan applies. */
   readonly plans: readonly PlanStep[];
   /** The days on which the company buys credits. */
   readonly packs: readonly number[];

@@ -81,7 +81,7 @@ type Consume = Extract<Act, { kind: "consume" }>;
 
 /** Requests that appear only in the request log: checks before a charge, retries, and integration bugs. */
 function listHabits(company: Company, acts: readonly Act[], now: Instant): Act[] {
-  // Uses another seed, so that the rest of the demo does not depend on these requests.
+  // Uses a separate seed, so that these requests do not change the rest of the demo.
   const chance = openChance(-company.seed * 7);
   const consumes = acts.filter((act) => act.kind === "consume");
   const lately = consumes.filter(({ at }) => at >= now - LOG_DAYS * DAY_MS);
@@ -109,9 +109,9 @@ function tryAgain(chance: Chance, consume: Consume): Act[] {
 
 type Mistakes = (now: Instant, consumes: readonly Consume[]) => Act[];
 
-/** Times are relative to now, so that the last day always has some mistakes of each kind. */
+/** Generates integration mistakes by company. Times are relative to now, so that the last day always contains some mistakes. */
 const MISTAKES: Readonly<Record<string, Mistakes>> = {
-  // This company's release uses a feature that the catalog lacks.
+  // This company's software uses a feature that is not in the catalog.
   [EAGER]: (now) =>
     [0.4, 0.9, 2.3, 5.1, 5.2, 8.6, 13.4, 19.7, 26.2, 41.5, 66].map((hours) => ({
       kind: "check",
@@ -119,7 +119,7 @@ const MISTAKES: Readonly<Record<string, Mistakes>> = {
       feature: "image.upscale",
       quantity: 1,
     })),
-  // This company paid and checks repeatedly whether it worked.
+  // This company paid and checks repeatedly whether its credits have arrived.
   [PAID_IN_VAIN]: (now) =>
     [0.2, 1.6, 1.7, 4.3, 7.8, 16.1, 20.5, 22.9, 31.4].map((hours) => ({
       kind: "check",

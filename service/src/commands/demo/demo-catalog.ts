@@ -20,7 +20,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 
 const POOL = { key: "credits", name: "Credits" };
 
-/** A low price, a high price, two prices per thousand, and a free feature with a limit. */
+/** Features with a low price, a high price and two prices per thousand, and a free feature with a limit. */
 const FEATURES: readonly FeatureInput[] = [
   {
     key: "image.generate",

@@ -66,7 +66,7 @@ async function countAll(database: TestDatabase): Promise<Record<string, number>>
   return counts;
 }
 
-test("the demo has a realistic size, is in the test environment only, and is created once", async () => {
+test("the demo has a realistic size, and is created only once and only in the test environment", async () => {
   const { database, project, context } = await setupDemo();
   const counts = await countAll(database);
   expect(counts).toMatchObject({ customers: 40, wallets: 40 });
@@ -84,7 +84,7 @@ test("the demo has a realistic size, is in the test environment only, and is cre
   expect(await countAll(database)).toEqual(counts);
 });
 
-test("the demo passes purser verify, and every key has a charge, a hold or a denial", async () => {
+test("the demo passes purser verify, and every idempotency key has a charge, a hold or a denial", async () => {
   const { database } = await setupDemo();
   const lines: string[] = [];
   const isSound = await verifyCommand({ databaseUrl: database.url, print: (line) => lines.push(line) });
@@ -98,7 +98,7 @@ test("the demo passes purser verify, and every key has a charge, a hold or a den
   expect(orphans).toBe(0);
 });
 
-test("the printed charge is allowed, replays under its key, and is in the ledger", async () => {
+test("the printed charge is allowed and recorded in the ledger, and a retry with its key replays", async () => {
   const { database, project, cell } = await setupDemo();
   const { secret } = project.test.key;
   expect(await findDemoCustomer(cell, secret)).toBe(RICH_COMPANY);
@@ -119,13 +119,13 @@ test("the printed charge is allowed, replays under its key, and is in the ledger
      where c.customer_id = $1`,
     [RICH_COMPANY],
   );
-  // The ledger still has the credits that chat replies hold.
+  // Unlike the balance in the response, the wallet's balance includes the credits held for chat replies.
   const held = Number(wallet?.["balance"]) - Number(reply.body["balance"]);
   expect(held).toBeGreaterThan(0);
   expect(wallet?.["total"]).toBe(wallet?.["balance"]);
 });
 
-test("the demo has open, settled and expired chat replies, and an open one can be settled", async () => {
+test("the demo has open, settled and expired holds for chat replies, and an open hold can be settled", async () => {
   const { database, project } = await setupDemo();
   const { secret } = project.test.key;
   const service = await startTestService(database);
@@ -145,7 +145,7 @@ test("the demo has open, settled and expired chat replies, and an open one can b
   expect(settled.body).toMatchObject({ creditsCharged: 20, creditsReleased: 20 });
 });
 
-test("the double charge has one job and two keys; a retry replays and a reversal corrects it", async () => {
+test("the demo's double charge has one job and two keys, and the second charge can be replayed and reversed", async () => {
   const { database, project, cell, context } = await setupDemo();
   const charges = await database.query(
     `select l.quantity, l.amount::integer, l.metadata, k.key, k.subject_id, extract(epoch from l.recorded_at) as second
@@ -180,7 +180,7 @@ test("the double charge has one job and two keys; a retry replays and a reversal
   });
 });
 
-test("the purchase credited to the wrong customer is found by its reference and can be revoked", async () => {
+test("the demo's wrongly credited purchase is found by its reference and can be revoked", async () => {
   const { database, cell, context } = await setupDemo();
   const [purchase] = await database.query(
     `select c.customer_id, g.number, g.credits::integer, g.note, g.recorded_at
@@ -210,7 +210,7 @@ test("the purchase credited to the wrong customer is found by its reference and 
   expect(await revokeGrant(cell, context, grant)).toMatchObject({ kind: "revoked" });
 });
 
-test("the limit is reached several times in one day with credits left", async () => {
+test("a demo customer with credits left reaches a daily limit several times in one day", async () => {
   const { database } = await setupDemo();
   const days = await database.query(
     `select (d.recorded_at at time zone 'UTC')::date as day, count(*)::integer as times, min(d.balance)::integer > 0 as has_credits
@@ -226,10 +226,10 @@ test("the limit is reached several times in one day with credits left", async ()
   expect(days).toMatchObject([{ has_credits: true }]);
 });
 
-test("the request log covers the last week, including denials, retries and errors", async () => {
+test("the demo's request log covers the last week, including denials, retries and errors", async () => {
   const { database, project, cell } = await setupDemo();
   const { environmentId } = project.test;
-  // Every charge, hold and denial of the week is logged once. Repeats are logged as replays.
+  // Every charge, hold and denial of the week is logged once, and retries are logged as replays.
   const unlogged = await database.query(
     `select k.key
      from cell.keyed_requests as k
@@ -258,7 +258,7 @@ test("the request log covers the last week, including denials, retries and error
       { status: 409, outcome: "idempotency_key_reused", has_replay: false },
     ]),
   );
-  // Hourly counts match the log, IDs are in time order, only test has rows, and the next purge deletes none.
+  // Hourly counts match the log, IDs are in time order, only the test environment has rows, and the next purge deletes no rows.
   const miscounted = await database.query(
     `select c.hour
      from cell.request_counts as c

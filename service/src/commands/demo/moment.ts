@@ -19,7 +19,7 @@ export type Customer = CustomerName & WalletName;
 /** A customer with its wallet after the previous act. */
 export type Known = Customer & { readonly wallet: Wallet };
 
-/** The rows of one act, recorded at its time, and the wallet after it. */
+/** The rows that one act writes, and the wallet after the act. */
 export type Moment = {
   readonly at: Instant;
   readonly wallet: Wallet;

@@ -24,7 +24,7 @@ type Done = {
   readonly details: object;
 };
 
-/** A billing webhook and a support agent. */
+/** The authors of changes: a billing webhook and a support agent. */
 const ACTORS = {
   billing: { kind: "token", id: "billing", requestId: null },
   support: { kind: "member", id: "robin@support.example", requestId: null },

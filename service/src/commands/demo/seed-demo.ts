@@ -30,7 +30,7 @@ const ANALYZE = statement("demo.analyze", "analyze cell.events, cell.ledger, cel
 
 /**
  * Inserts a demo product: catalog, customers and two months of history. Returns false if the environment already has a catalog.
- * Uses a lane's session, which pipelines the thousands of statements, because the user is waiting for the first start.
+ * The user is waiting for the first start, so this uses a lane's session, which pipelines the thousands of statements.
  */
 export async function seedDemo(
   databaseUrl: string,

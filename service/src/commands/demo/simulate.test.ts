@@ -97,7 +97,7 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   return fold.finish();
 }
 
-// Ends of months, a leap day, and moments just after midnight.
+// Ends of months, a leap day, and times just after midnight.
 const DAYS = [
   "2026-01-01T00:00:30Z",
   "2026-02-28T23:59:59Z",

@@ -9,13 +9,13 @@ import {
   WRONGLY_CREDITED,
 } from "./companies.ts";
 
-/** Cases for a support agent to find, and a few that are already settled. */
+/** Cases for a support agent to find, including some that are already resolved. */
 export function listSupportCases(companyId: string, now: Instant): readonly Act[] {
   return CASES[companyId]?.(now) ?? [];
 }
 
 const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
-  // A worker timed out and repeated the job with a new key: one clip, charged twice.
+  // A worker timed out and repeated the job with a new key, so one clip was charged twice.
   [TWICE_CHARGED]: (now) => [
     clip("job_7c41e90b/attempt-1", timeOn(now, 1, "14:03:27.518")),
     clip("job_7c41e90b/attempt-2", timeOn(now, 1, "14:03:31.902")),
@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
     },
   ],
 
-  // Many certificates on one day, with a limit of 20 a day.
+  // The customer requests many certificates in one day, with a limit of 20 a day.
   [LIMITED]: (now) => [
     exports("job_certs-01", 8, timeOn(now, 3, "09:02:15.407")),
     exports("job_certs-02", 8, timeOn(now, 3, "09:40:58.921")),

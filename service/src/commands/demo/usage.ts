@@ -9,7 +9,7 @@ const WEEKEND_SHARE = 0.3;
 
 type Use = {
   readonly feature: string;
-  /** Share of all uses; the sum is 1. */
+  /** Share of all uses. All shares add up to 1. */
   readonly share: number;
   readonly quantity: (chance: Chance) => number;
 };
@@ -21,7 +21,7 @@ const USES: readonly Use[] = [
   { feature: "hd.export", share: 0.1, quantity: (chance) => chance.between(1, 2) },
 ];
 
-/** One day of usage: more on working days, growing slowly. */
+/** Generates one day of usage: more on working days, and slowly growing over time. */
 export function listUsage(company: Company, chance: Chance, daysAgo: number, now: Instant): Act[] {
   const midnight = timeOn(now, daysAgo, "00:00");
   const growth = 0.7 + (0.5 * (FIRST_DAY - daysAgo)) / FIRST_DAY;
@@ -63,7 +63,7 @@ function useOnce(chance: Chance, at: Instant): Act[] {
   return chance.fraction() < 0.5 ? [opened, charge] : [charge];
 }
 
-/** One of four members of the company. A few jobs have none. */
+/** Chooses one of the company's four members. A few jobs have no member. */
 function memberOf(jobId: string): { readonly memberId?: string } {
   const digit = HEX.indexOf(jobId.charAt(jobId.length - 1));
   return digit < 2 ? {} : { memberId: `user_${1 + (digit % 4)}` };
@@ -78,7 +78,7 @@ function pickUse(chance: Chance): Use {
   return chance.pick(USES);
 }
 
-/** Mostly around 13:00 UTC, rarely at night. */
+/** Chooses a time of day: mostly around 13:00 UTC, rarely at night. */
 function timeInDay(chance: Chance): number {
   const shares = chance.fraction() + chance.fraction() + chance.fraction();
   return Math.floor((2 + shares * 7.3) * 3_600_000);

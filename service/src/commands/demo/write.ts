@@ -94,7 +94,7 @@ const HOUR_MS = 3_600_000;
 
 type Line = { readonly at: Instant; readonly logged: Omit<LoggedRequest, "ageMs"> };
 
-/** Writes the log rows within its retention, hour by hour, so that IDs follow time and precede all later IDs. */
+/** Writes log rows that are recent enough to be kept. Writes them hour by hour, so that IDs are in order of time. */
 export async function writeRequestLog(
   session: Session,
   moments: readonly Moment[],

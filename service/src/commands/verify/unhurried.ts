@@ -1,10 +1,10 @@
 import type { Session } from "../../postgres/session.ts";
 import type { Parameter, Rows, Statement, Tx } from "../../postgres/statement.ts";
 
-/** Pause after a statement, relative to its duration. */
+/** Pause after each statement, as a multiple of the statement's duration. */
 const REST_SHARE = 1;
 
-/** Runs one statement at a time, each in its own transaction, and pauses after each, so that the service's requests come first. */
+/** Runs one statement at a time in its own transaction. Pauses after each statement, so that the service's requests come first. */
 export class Unhurried implements Tx {
   readonly #session: Session;
   #restUntilMs = 0;

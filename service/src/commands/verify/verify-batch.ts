@@ -18,7 +18,7 @@ import type { Checked, Mismatch } from "./report.ts";
 
 export type Catalogs = ReadonlyMap<EnvironmentId, Catalog>;
 
-/** Recomputes several wallets, or one large wallet, from their ledgers and compares them. */
+/** Recomputes the wallets of a batch from their ledgers and compares them. */
 export async function verifyBatch(
   tx: Tx,
   batch: readonly ReadableRow[],
@@ -64,7 +64,7 @@ export async function verifyBatch(
         if (text !== null) return { ...row, text };
       }
       checked.entries += entries.length;
-      // A damaged wallet may have any sequence: stop where the ledger ends.
+      // A damaged wallet may have any sequence, so the reads stop at the end of the ledger.
       const last = after + entries.length;
       if (last < until)
         return {
@@ -83,7 +83,7 @@ export async function verifyBatch(
   return null;
 }
 
-/** Reads numbered rows of each wallet, in several statements if there are many. */
+/** Reads the numbered rows of each wallet. Many rows need several statements. */
 async function readNumbered<T>(
   batch: readonly ReadableRow[],
   countOf: (row: ReadableRow) => number,
@@ -101,7 +101,7 @@ async function readNumbered<T>(
   return rows;
 }
 
-/** The charges that the entries reverse: taken from the run if it has the whole ledger, otherwise read from the database. */
+/** Finds the charges that the entries reverse. Reads the database only if the run does not contain the whole ledger. */
 async function readReversed(
   tx: Tx,
   runs: readonly IndexedRun[],
@@ -129,12 +129,12 @@ async function readReversed(
   return reversed;
 }
 
-/** Ledger entries or grants per statement: well below a second even from a cold disk. */
+/** Maximum rows per statement, which takes well below a second even without cached data. */
 const ROWS_MAX = 500;
 
 export type ReadableRow = WalletRow & { readonly wallet: Wallet };
 
-/** Groups wallets whose rows fit in one statement; a larger wallet gets its own batch. */
+/** Groups wallets whose rows fit in one statement. A larger wallet gets a separate batch. */
 export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly ReadableRow[]> {
   let batch: ReadableRow[] = [];
   let entries = 0;

@@ -28,7 +28,7 @@ export async function verifyDatabase(
     await refuseDetached(tx);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
     const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
-    // A month may have been detached in the meantime.
+    // A month that was detached during verification also causes mismatches, so this is checked again.
     if (mismatch !== null) await refuseDetached(tx);
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {
@@ -71,12 +71,12 @@ const TEXT = {
 } as const satisfies Record<ScannedTable, string>;
 
 const WALLETS_MAX = 500;
-/** More than the plan versions that a batch can refer to. */
+/** Maximum plan versions to load for a batch. No valid batch needs this many. */
 const FETCHES_MAX = 2_000;
 
 /**
- * Compares every wallet with its ledger while the service writes both. A wallet is read with its last entry's number; entries up to
- * that number never change, so they can be read later, a few at a time.
+ * Compares every wallet with its ledger while the service writes both. A wallet contains the number of its last entry. Entries up
+ * to that number never change, so they can be read later in several statements.
  */
 async function verifyWallets(
   tx: Tx,
@@ -85,7 +85,7 @@ async function verifyWallets(
 ): Promise<Mismatch | null> {
   let page = await listWallets(tx, BEFORE_ALL, WALLETS_MAX);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    // Read after the wallets, so that every version they refer to exists. Only for this page: an installation may have thousands.
+    // Read after the wallets, so that every plan version they refer to exists. Limited to this page's environments, to save memory.
     const catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))]);
     const readable: ReadableRow[] = [];
     for (const row of page) {
@@ -104,7 +104,7 @@ async function verifyWallets(
   return null;
 }
 
-/** Verifies a batch, and starts it again after loading a plan version that was not in memory. */
+/** Verifies a batch. If a plan version is not in memory, loads it and starts the batch again. */
 async function verifyWithFetches(
   tx: Tx,
   batch: readonly ReadableRow[],

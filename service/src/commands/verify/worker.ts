@@ -18,10 +18,10 @@ function reportProgress(checked: Checked): void {
   post({ kind: "progress", checked });
 }
 
-// A thread with a small heap (see commands/verify.ts), at low priority.
+// Runs at low priority in a thread with a small heap (see commands/verify.ts).
 try {
   setPriority(constants.priority.PRIORITY_LOW);
 } catch {
-  // A system call filter may forbid this. The verification matters more than its priority.
+  // If a system call filter forbids this, verification runs at normal priority.
 }
 post({ kind: "done", report: await verifyDatabase(workerData, reportProgress) });

@@ -13,7 +13,7 @@ function open(url: string, head: string): Socket {
   return socket;
 }
 
-test("a browser with the reference's script cached gets 304", async () => {
+test("the API reference's script returns 304 to a browser that has cached it", async () => {
   const { service } = await setup();
   const first = await fetch(`${service.url}${SCRIPT}`);
   const etag = first.headers.get("etag") ?? "";
@@ -26,7 +26,7 @@ test("a browser with the reference's script cached gets 304", async () => {
   expect(head.headers.get("content-length")).toBe(first.headers.get("content-length"));
 });
 
-test("a client that requests the reference's script and does not read it loses the connection", async () => {
+test("a client that requests the API reference's script but does not read it is disconnected", async () => {
   const { service } = await setup();
   const length = Number((await fetch(`${service.url}${SCRIPT}`)).headers.get("content-length"));
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -44,7 +44,7 @@ test("a client that requests the reference's script and does not read it loses t
   expect(bytes).toBeLessThan(length);
 });
 
-test("the reference is served for any Host header", async () => {
+test("the API reference is served for any Host header", async () => {
   const { service } = await setup();
   for (const [path, status] of [
     ["/docs/api/", "200"],

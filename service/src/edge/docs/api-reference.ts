@@ -7,9 +7,12 @@ import { endAfter } from "../end-early.ts";
 const NONCE = "nonce-of-the-reply";
 
 /**
- * Runs before Scalar, which puts the nonce only on its main style element. This script adds the nonce to all other style
- * elements, sets style attributes through the CSSOM, which the policy allows, removes the unused line counts from code markup,
- * and keeps the validator from trying `eval`. Inline styles in any other markup are still rejected.
+ * Runs before Scalar, which puts the nonce only on its main style element. This script:
+ * - adds the nonce to all other style elements
+ * - sets style attributes through the CSSOM, which the policy allows
+ * - removes the unused line counts from code markup
+ * - keeps the validator from trying `eval`
+ * Inline styles in any other markup are still rejected.
  */
 const STRICT = `
       const { nonce } = document.currentScript;
@@ -33,12 +36,12 @@ const STRICT = `
       });
       globalThis.__zod_globalConfig = { jitless: true };`;
 
-/** A Content-Security-Policy that blocks all other hosts. */
+/** Returns a Content-Security-Policy that blocks everything except `sources` and `forms`. */
 export function policyOf(sources: string, forms = "form-action 'none'"): string {
   return `default-src 'none'; ${sources}base-uri 'none'; ${forms}; frame-ancestors 'none'`;
 }
 
-/** A bar above Scalar's page. Scalar uses this variable to leave room for it. */
+/** Styles of the bar above Scalar's page. The variable makes Scalar leave room for the bar. */
 const BAR_STYLE = `
       :root { --scalar-custom-header-height: 48px; }
       .purser-bar { position: sticky; top: 0; z-index: 100; box-sizing: border-box; height: 48px; display: flex; gap: 20px;
@@ -68,7 +71,7 @@ function admitByNonce(reply: FastifyReply, page: string): string {
     .replaceAll(NONCE, nonce);
 }
 
-/** The reference shows curl only: Purser has no client library, and every developer can read curl. */
+/** The reference shows only curl, because Purser has no client library and every developer can read curl. */
 const CLIENTS_NOT_SHOWN = [
   ...([
     "c",
@@ -105,7 +108,7 @@ const CONFIGURATION: NonNullable<FastifyApiReferenceOptions["configuration"]> = 
   mcp: { disabled: true },
 };
 
-/** Time allowed to download the script. Enough at about 25 kB per second. */
+/** Maximum time to download the script. Enough at about 25 kB per second. */
 const SCRIPT_READ_MS_MAX = 180_000;
 
 type Describe = () => object;
@@ -144,8 +147,8 @@ type Reference = { readonly page: string; readonly script: Buffer; readonly etag
 let rendered: Promise<Reference> | null = null;
 
 /**
- * Scalar's page and script, rendered once. Its own handlers render 4 MB of script and two copies of the document for every
- * request, without authentication, and fail on an invalid Host header.
+ * Scalar's page and script, rendered once. Scalar's own handlers need no authentication, but render 4 MB of script and two copies of
+ * the document for every request. They also fail on an invalid Host header.
  */
 function renderReference(): Promise<Reference> {
   rendered ??= (async () => {

@@ -7,7 +7,7 @@ declare module "fastify" {
     manageSwagger(): object;
   }
   interface FastifyContextConfig {
-    /** The body in the document, if it differs from the one that is validated. */
+    /** The body schema in the OpenAPI document, if it differs from the validated schema. */
     describedBody?: object;
   }
 }
@@ -16,7 +16,7 @@ const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 const SERVERS = [{ url: "/", description: "This installation" }];
 const MANAGE = "/manage/v1/";
 
-/** Generates the OpenAPI documents. Must be registered before the routes, because it collects them as they are added. */
+/** Generates the OpenAPI documents. Must be registered before the routes, because it collects routes as they are added. */
 export async function describeApi(
   app: FastifyInstance,
   { version, named }: { version: string; named: Readonly<Record<string, object>> },
@@ -88,7 +88,7 @@ export async function describeApi(
   });
 }
 
-/** Both APIs share one server; each document describes one of them. */
+/** Both APIs share one server, but each document describes only one API. */
 function hideIf(isHidden: boolean, schema: FastifySchema | undefined): FastifySchema {
   return isHidden ? { ...schema, hide: true } : (schema ?? {});
 }

@@ -2,7 +2,7 @@ import { escapeHtml } from "./markdown.ts";
 import type { Chapter, Page, Site } from "./pages.ts";
 import { type Hit, QUERY_LENGTH_MAX, RESULTS_MAX } from "./search.ts";
 
-/** A documentation page in its layout. */
+/** Renders a documentation page with its layout. */
 export function layOutPage(site: Site, page: Page): string {
   const isIndex = page.url === "/docs/";
   const steps = site.chapters.flatMap(({ entries }) => entries).filter(({ url }) => site.pages.has(url));
@@ -19,7 +19,7 @@ export function layOutPage(site: Site, page: Page): string {
   });
 }
 
-/** Results of a search. Works without script. */
+/** Renders search results. Works without JavaScript. */
 export function layOutSearch(site: Site, query: string, hits: readonly Hit[]): string {
   const results = hits.map(
     ({ url, title, heading, excerpt }) =>
@@ -44,7 +44,7 @@ export function layOutSearch(site: Site, query: string, hits: readonly Hit[]): s
   });
 }
 
-/** Shown to a browser if the URL has no page. */
+/** Shown in a browser if the URL has no page. */
 export function layOutMissing(site: Site): string {
   return layOut(site.chapters, {
     title: "Page not found",
@@ -62,13 +62,13 @@ type Parts = {
   readonly url: string;
   readonly query: string;
   readonly main: string;
-  /** The table of contents, or empty. */
+  /** The table of contents, or an empty string. */
   readonly aside: string;
 };
 
 function layOut(chapters: readonly Chapter[], { title, url, query, main, aside }: Parts): string {
   const listed = chapters.flatMap(({ entries }) => entries.map((entry) => entry.url));
-  // An error page belongs to the index of error codes.
+  // For an error page, the index of error codes is highlighted.
   const current = listed.includes(url) ? url : listed.find((parent) => url.startsWith(`${parent}/`));
   const navigation = chapters
     .map(({ name, entries }) => {
@@ -109,7 +109,7 @@ ${aside}
 `;
 }
 
-/** The text in the index before its first chapter. */
+/** The index's text before its first chapter. */
 function introductionOf({ rendered: { html } }: Page): string {
   return html.slice(0, Math.max(0, html.indexOf("<h2")));
 }

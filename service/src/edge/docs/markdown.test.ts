@@ -4,7 +4,7 @@ import { renderMarkdown } from "./markdown.ts";
 const render = (source: string): string =>
   renderMarkdown(source, (href) => (href.startsWith("src/") ? null : `/docs/${href}`)).html;
 
-test("HTML is shown as text, and comments are dropped", () => {
+test("HTML in Markdown is shown as text, and comments are removed", () => {
   expect(render("a <b onclick=x>b</b>")).toBe("<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>\n");
   expect(render("<script>alert(1)</script>\n")).not.toContain("<script");
   expect(render("<!-- not run: needs Stripe -->\n\ntext")).toBe("<p>text</p>\n");
@@ -19,7 +19,7 @@ test("only resolved links remain links", () => {
   expect(render('[a](b.md "x\\" onclick=\\"y")')).toBe('<p><a href="/docs/b.md">a</a></p>\n');
 });
 
-test("headings get GitHub's anchors, and sections keep their text", () => {
+test("headings get the same anchors as on GitHub, and sections contain their text", () => {
   const { html, sections } = renderMarkdown(
     "# The `key`, again\n\nOne\ntwo.\n\n## Why?\n\n- a\n- b\n\n## Why?\n\n```sh\ncurl\n```\n",
     (href) => href,

@@ -10,7 +10,7 @@ export type Section = {
 
 export type Rendered = { readonly html: string; readonly sections: readonly Section[] };
 
-/** Where a link leads. Null if the target is not served, so that only the link's text is shown. */
+/** Returns the URL of a link's target. Null if the target is not served. Only the link's text is then shown. */
 export type LinkResolver = (href: string) => string | null;
 
 const COMMENT = /^<!--[\s\S]*?-->\s*$/;
@@ -59,7 +59,7 @@ export function renderMarkdown(source: string, resolve: LinkResolver): Rendered 
   };
 }
 
-/** Headings become anchors as on GitHub; a repeated heading gets a number. */
+/** Generates the same anchors as GitHub. A repeated heading gets a number. */
 function createAnchors(): (heading: string) => string {
   const seen = new Map<string, number>();
   return (heading) => {
@@ -73,7 +73,7 @@ function createAnchors(): (heading: string) => string {
   };
 }
 
-/** The visible text of an inline token or a code block; other tokens have none. */
+/** The visible text of an inline token or a code block. Empty for other tokens. */
 function textOf({ type, content, children }: Token): string {
   if (type === "fence" || type === "code_block") return content;
   const parts = (type === "inline" ? (children ?? []) : []).map((child) => {
@@ -83,7 +83,7 @@ function textOf({ type, content, children }: Token): string {
   return parts.join("");
 }
 
-/** Rewrites links and images in place. A link that is not served becomes a `span` that names its file. */
+/** Rewrites links and images in place. A link to a file that is not served becomes a `span` with the file's path as its title. */
 function resolveLinks(children: readonly Token[], resolve: LinkResolver): void {
   const isServed: boolean[] = [];
   for (const token of children) {

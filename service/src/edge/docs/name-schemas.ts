@@ -15,8 +15,8 @@ const JSON_TYPE = "application/json";
 const PROBLEM_TYPE = "application/problem+json";
 
 /**
- * Moves schemas to `components.schemas`, so that generated clients have types with names. A schema is named after the entry in
- * `named` with the same form, or else after its operation: `ConsumeRequest`, `ConsumeResponse`. Changes the document in place.
+ * Moves schemas to `components.schemas`, so that generated clients have named types. A schema gets the name of the `named` entry
+ * with the same form. Otherwise, it is named after its operation, such as `ConsumeRequest`. Changes the document in place.
  */
 export function nameSchemas(document: Document, named: Readonly<Record<string, object>>): void {
   const names = new Map(Object.entries(named).map(([name, schema]) => [formOf(schema), name]));
@@ -33,7 +33,8 @@ export function nameSchemas(document: Document, named: Readonly<Record<string, o
       // Fastify copies the response's description into its schema.
       const { description, ...bare } = media.schema;
       if (description === responses?.["200"]?.description) media.schema = bare;
-      // A body that may be absent is an object or null, and only the object gets the name. With several objects, the whole schema gets it.
+      // An optional body is an object or null, and only the object gets the name. With several objects, the whole schema gets the
+      // name.
       const alternatives = (media.schema["anyOf"] ?? []) as Json[];
       const objects = [media.schema, ...alternatives].filter((part) => part["properties"] !== undefined);
       const object = objects.length > 1 ? media.schema : objects[0];
@@ -62,7 +63,7 @@ function refer(schema: Json, names: ReadonlyMap<string, string>, components: Rec
   return description === components[name]["description"] ? ref : { ...ref, description };
 }
 
-/** `Problem` has the fields of every error; a response adds its status, its codes and its own fields. */
+/** `Problem` has the fields that all errors share. Each response adds its status, its codes and its own fields. */
 function referToProblem(schema: Json, components: Record<string, Json>): Json {
   const { status, code, type, title, detail, requestId, ...more } = schema["properties"] as Record<
     string,
@@ -87,7 +88,7 @@ function referToProblem(schema: Json, components: Record<string, Json>): Json {
   return { allOf: [{ $ref: "#/components/schemas/Problem" }, own] };
 }
 
-/** Schemas below a schema: fields, items and alternatives. */
+/** Maps the schemas inside a schema: fields, items and alternatives. */
 function mapParts(schema: Json, map: (part: Json) => Json): Json {
   const mapAll = (parts: unknown): unknown =>
     Object.fromEntries(
@@ -103,11 +104,11 @@ function mapParts(schema: Json, map: (part: Json) => Json): Json {
   );
 }
 
-/** A string that is equal for schemas that accept the same values, whatever their descriptions are. */
+/** Returns the same string for schemas that accept the same values, even if their descriptions differ. */
 function formOf(schema: object): string {
   const plain = (part: Json): Json => {
     const { description: _, examples: __, const: literal, patternProperties: patterns, ...rest } = part;
-    // As @fastify/swagger renders them.
+    // Matches how @fastify/swagger renders these keywords.
     const rendered = {
       ...rest,
       ...(literal === undefined ? {} : { enum: [literal] }),

@@ -6,7 +6,7 @@ import { type Rendered, renderMarkdown } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
-/** Pages outside `docs/`, in the root of the repository, where readers look for them. */
+/** Pages in the root of the repository, where readers expect them. */
 const ROOT_PAGES: Readonly<Record<string, string>> = {
   "README.md": "/docs/quick-start",
   "ARCHITECTURE.md": "/docs/architecture",
@@ -31,11 +31,11 @@ export type Chapter = { readonly name: string; readonly entries: readonly Entry[
 
 export type Site = {
   readonly pages: ReadonlyMap<string, Page>;
-  /** The navigation: `docs/README.md`, then pages that it does not list. */
+  /** The navigation: the chapters in `docs/README.md`, then all pages not listed there. */
   readonly chapters: readonly Chapter[];
   /** All pages, for `/llms.txt`. */
   readonly all: readonly Chapter[];
-  /** Images and examples: the path of the file by URL. */
+  /** File paths of images and examples, by URL. */
   readonly files: ReadonlyMap<string, string>;
 };
 
@@ -45,7 +45,7 @@ const LISTED_APART = [
   ["Decisions", "/docs/decisions/"],
 ] as const;
 
-/** Reads and renders every page. This takes 100 to 200 ms in all; other requests are served in between. */
+/** Reads and renders every page. This takes 100 to 200 ms in total. Other requests are served meanwhile. */
 export async function loadSite(root: string = ROOT): Promise<Site> {
   const paths = globSync("docs/**/*", { cwd: root }).filter((path) => /\.\w+$/.test(path));
   const sources = new Map(
@@ -79,7 +79,10 @@ function urlOf(file: string): string {
 
 type Targets = { readonly urls: ReadonlyMap<string, string>; readonly files: ReadonlyMap<string, string> };
 
-/** `../errors/in_use.md#why` in a guide → `/docs/errors/in_use#why`. Null for source code and other files that are not served. */
+/**
+ * Resolves a link: `../errors/in_use.md#why` in a guide → `/docs/errors/in_use#why`. Null for source code and other files that are
+ * not served.
+ */
 function resolveLink(file: string, href: string, { urls, files }: Targets): string | null {
   if (/^(https:|#|\/)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");
@@ -96,7 +99,7 @@ const OPENAPI: Readonly<Record<string, string>> = {
   "openapi/manage.json": "/openapi/manage.json",
 };
 
-/** Generates indexes for folders without one: error codes sorted by status, and a list of pages for other folders. */
+/** Generates an index for each folder that has none. Error codes are sorted by status. Other folders get a list of pages. */
 function indexesOf(sources: ReadonlyMap<string, string>): Map<string, string> {
   const indexes = new Map([["docs/errors.md", errorIndex()]]);
   const folders = Map.groupBy([...sources.keys()], (file) => posix.dirname(file));
@@ -128,7 +131,7 @@ function titleOf(source: string): string {
   return source.match(/^# (.+)$/m)?.[1] ?? "";
 }
 
-/** The first sentence of the decision, or of the page, with at least 25 characters. */
+/** The first sentence of at least 25 characters in the Decision section, or in the page if it has no such section. */
 function summaryOf(source: string): string {
   const body = source.match(/^## Decision\n+([\s\S]*)/m)?.[1] ?? source;
   const paragraph = body.split(/\n{2,}/).find((part) => !/^(#|\||```|<!--|Status: |!\[)/.test(part)) ?? "";
@@ -140,7 +143,7 @@ function summaryOf(source: string): string {
   return sentence.replace(/:$/, ".").trim();
 }
 
-/** `docs/README.md` lists the chapters. A page it does not list is added to the chapter of its folder. */
+/** Reads the chapters from `docs/README.md`. A page that is not listed there is added to the chapter of its folder. */
 function readChapters(pages: ReadonlyMap<string, Page>): Chapter[] {
   const urls = new Map([...pages.values()].map(({ file, url }) => [file, url]));
   const parts = pages.get("/docs/")?.source.split(/^## /m).slice(1) ?? [];

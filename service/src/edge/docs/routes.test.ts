@@ -74,13 +74,13 @@ test("for an unknown page, a browser gets an HTML page and a program gets a prob
   }
 });
 
-test("a browser with a page cached gets 304", async () => {
+test("a page returns 304 to a browser that has cached it", async () => {
   const { service } = await setup();
   const etag = (await fetch(`${service.url}/docs/`)).headers.get("etag") ?? "";
   expect((await fetch(`${service.url}/docs/`, { headers: { "if-none-match": etag } })).status).toBe(304);
 });
 
-test("the search finds guides and error codes, and shows the query as text", async () => {
+test("the documentation search finds guides and error codes, and shows the query as text", async () => {
   const { service } = await setup();
   const search = async (query: string): Promise<string> =>
     (await fetch(`${service.url}/docs/search?q=${encodeURIComponent(query)}`)).text();

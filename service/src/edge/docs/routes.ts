@@ -11,10 +11,10 @@ const HTML = "text/html; charset=utf-8";
 const MARKDOWN = "text/markdown; charset=utf-8";
 const PLAIN = "text/plain; charset=utf-8";
 
-/** No scripts, no inline styles, no other hosts. The search form is the only one. */
+/** Blocks scripts, inline styles and other hosts. Allows forms for the search. */
 const PAGE_POLICY = policyOf("style-src 'self'; img-src 'self'; ", "form-action 'self'");
 
-/** Other files are sent as plain text, so that a browser runs none of them. */
+/** Other files are sent as plain text, so that a browser never runs them. */
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".json": "application/json; charset=utf-8",
@@ -27,7 +27,7 @@ type Document = { readonly type: string; readonly body: Buffer; readonly etag: s
 type Library = {
   readonly site: Site;
   readonly search: SearchIndex;
-  /** Responses by path and `Accept`, each rendered once. */
+  /** Responses by path and format, each rendered once. */
   readonly documents: Map<string, Document>;
 };
 
@@ -37,14 +37,14 @@ function openLibrary(): Promise<Library> {
   loaded ??= (async () => {
     const site = await loadSite();
     const listed = site.all.flatMap(({ entries }) => entries.map(({ url }) => site.pages.get(url)));
-    // In the order of the navigation, which decides between equally good results.
+    // In navigation order, which decides between results with the same score.
     const pages = new Set([...listed.filter((page) => page !== undefined), ...site.pages.values()]);
     return { site, search: new SearchIndex(pages), documents: new Map() };
   })();
   return loaded;
 }
 
-/** Serves the documentation below `/docs/`, the API reference, `/llms.txt` and the OpenAPI documents. */
+/** Serves the documentation under `/docs/`, the API reference, `/llms.txt` and the OpenAPI documents. */
 export async function serveDocs(app: FastifyInstance): Promise<void> {
   await app.register(async (docs) => {
     docs.addHook("onSend", async (_request, reply) => {
@@ -62,7 +62,7 @@ export async function serveDocs(app: FastifyInstance): Promise<void> {
       return sendPage(reply, layOutSearch(site, query, search.find(query)));
     });
     docs.get("/llms.txt", hidden, (request, reply) => answer(request, reply, "/llms.txt"));
-    // The Markdown of a page has the path of its file, so that its relative links work.
+    // A page's Markdown is served at the path of its file, so that relative links work.
     for (const file of ["README", "ARCHITECTURE", "SECURITY", "CHANGELOG", "CONTRIBUTING"])
       docs.get(`/${file}.md`, hidden, (request, reply) => answer(request, reply, `/${file}.md`));
     docs.get<{ Params: { "*": string } }>("/docs/*", hidden, (request, reply) =>
@@ -85,7 +85,10 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
   return reply.type(type).send(body);
 }
 
-/** Redirects `/docs/errors/` to the URL of the page, and `/docs/recipes.md` to the page's Markdown. Any other path gets a 404. */
+/**
+ * Redirects `/docs/errors/`, for example, to `/docs/errors`, and `/docs/recipes.md` to the page's Markdown. Any other path gets a
+ * 404.
+ */
 function answerMissing(
   reply: FastifyReply,
   site: Site,
@@ -106,7 +109,7 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-/** The type listed first wins. Browsers list only HTML. */
+/** The type that is listed first wins. Browsers list only HTML. */
 function prefersMarkdown(accept: string): boolean {
   const [markdown, html] = [accept.indexOf("text/markdown"), accept.indexOf("text/html")];
   return markdown >= 0 && (html < 0 || markdown < html);
@@ -147,7 +150,7 @@ function findByFile(site: Site, path: string): Page | undefined {
   return [...site.pages.values()].find(({ file }) => `/${file}` === path);
 }
 
-/** Lists every page with a one-line summary, in the format of llmstxt.org. */
+/** Lists every page with a one-line summary, in the llmstxt.org format. */
 function listForModels({ all, pages }: Site): string {
   const chapters = all.map(({ name, entries }) => {
     const lines = entries.map(({ title, url, summary }) => {

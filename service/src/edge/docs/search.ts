@@ -1,6 +1,6 @@
 import type { Page } from "./pages.ts";
 
-/** Longer queries are truncated, so that a search costs under a millisecond. */
+/** Longer queries are truncated, so that a search takes less than a millisecond. */
 export const QUERY_LENGTH_MAX = 100;
 const TERMS_MAX = 6;
 export const RESULTS_MAX = 20;
@@ -9,9 +9,9 @@ const EXCERPT_LENGTH = 180;
 export type Hit = {
   readonly url: string;
   readonly title: string;
-  /** Null for the beginning of the page. */
+  /** Null if the hit is in the page's first section. */
   readonly heading: string | null;
-  /** Alternates between plain text, a matched term, plain text, … */
+  /** Alternates between plain text and matched terms, starting with plain text. */
   readonly excerpt: readonly string[];
 };
 
@@ -69,7 +69,10 @@ function termsOf(query: string): readonly string[] {
   return [...new Set(words.filter((word) => word.length > 1))].slice(0, TERMS_MAX);
 }
 
-/** Names count more than text, and a title counts most. Background reading ranks below guides and error pages. */
+/**
+ * A match in a heading scores higher than a match in text, and a match in a title scores highest. Background reading ranks below
+ * guides and error pages.
+ */
 function scoreOf({ page, title, heading, names }: Entry, terms: readonly string[]): number {
   const titleWords = title.toLowerCase();
   const scores = terms.map((term) => {
@@ -81,7 +84,7 @@ function scoreOf({ page, title, heading, names }: Entry, terms: readonly string[
   return scores.reduce((sum, score) => sum + score, 0) / (isBackground ? 2 : 1);
 }
 
-/** The text around the first term, split at every term. */
+/** The text around the first matched term, split at every term. */
 function excerptOf(text: string, terms: readonly string[]): readonly string[] {
   const lower = text.toLowerCase();
   const first = Math.min(...terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0));

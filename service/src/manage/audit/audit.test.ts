@@ -16,7 +16,7 @@ type Item = {
   requestId: string | null;
 };
 
-/** Reads all pages, and counts them. */
+/** Reads all pages of the audit log. Returns the entries and the number of pages. */
 async function readAll(
   { manage }: Managed,
   path: string,
@@ -68,7 +68,7 @@ test("both audit tables form one list, newest first, without gaps or duplicates 
   }
 });
 
-test("entries show actor, action and scope, with names that remain after a member or token is removed", async () => {
+test("audit entries show actor, action and scope, and keep the actor's name after a member or token is removed", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const ada = await join(managed, "admin", "ada");
@@ -93,7 +93,7 @@ test("entries show actor, action and scope, with names that remain after a membe
   expect(items[0]).toMatchObject({ action: "member.removed", projectId: null, environment: null });
 });
 
-test("filters narrow by scope, actor, action, customer and time", async () => {
+test("audit entries can be filtered by scope, actor, action, customer and time", async () => {
   const managed = await setupManage();
   const { project } = managed;
   await doMuch(managed);
@@ -128,7 +128,7 @@ test("filters narrow by scope, actor, action, customer and time", async () => {
   expect((await readAll(managed, AUDIT, `${from}&${to}`)).items).toEqual([]);
 });
 
-test("invalid filters are rejected, and another workspace's environment is not found", async () => {
+test("invalid audit filters are rejected, and another workspace's environment is not found", async () => {
   const { manage, project } = await setupManage();
   const statusOf = async (query: string) => (await manage("GET", `${AUDIT}?${query}`)).status;
   for (const query of [
@@ -150,7 +150,7 @@ test("invalid filters are rejected, and another workspace's environment is not f
   expect(await statusOf("from=1000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z")).toBe(200);
 });
 
-test("a token for one environment reads only that environment's audit", async () => {
+test("a token for one environment reads only that environment's audit entries", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   await doMuch(managed);
@@ -186,10 +186,10 @@ test("audit entries about an erased customer remain without identifying them", a
   expect(items.find(({ id }) => id === before.items[0]?.id)).toMatchObject({ customerId: null });
 });
 
-test("a filter with few matches returns short pages, and its cursor finds everything", async () => {
+test("an audit filter with few matches returns short pages, and following the cursors finds all matches", async () => {
   const managed = await setupManage();
   const { database } = managed;
-  // 2,500 entries in each schema, every 1,000th of which matches.
+  // Inserts 2,500 entries into each schema. Every 1,000th entry matches.
   for (const [schema, owner] of [
     ["control", "workspace_id"],
     ["cell", "environment_id"],

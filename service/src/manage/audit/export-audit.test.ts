@@ -29,7 +29,7 @@ test("the audit log is exported as NDJSON and can be resumed after any line with
   expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
 });
 
-test("an export is audited with its filters, without a customer ID", async () => {
+test("the audit entry for an export contains the export's filters but no customer ID", async () => {
   const { manage } = await setupManage();
   const filters =
     "projectId=1&environment=test&customerId=ada-lovelace&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z&collapseBulk=true";
@@ -48,7 +48,7 @@ test("an export is audited with its filters, without a customer ID", async () =>
   expect(JSON.stringify(entry)).not.toContain("ada-lovelace");
 });
 
-test("an export contains only the entries that its filters select", async () => {
+test("an audit export contains only entries that match its filters", async () => {
   const { manage } = await setupManage();
   for (const customer of ["ada", "bob"]) {
     await manage("POST", `customers/${customer}/credits`, { body: { credits: 1, kind: "manual" } });

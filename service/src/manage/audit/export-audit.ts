@@ -8,8 +8,8 @@ import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
 /**
- * Exports one JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the
- * export down.
+ * Exports audit entries as one JSON object per line, newest first. Each page is read after the previous page was sent, so a slow
+ * reader slows down the export.
  */
 export async function exportAudit(
   parts: ManageParts,
@@ -49,7 +49,7 @@ async function noteExport(
     from,
     projectId: scope === null ? null : String(scope.projectId),
     environment: scope?.environment ?? null,
-    // The audit log never contains customer IDs.
+    // The audit log stores no customer IDs, only whether the export was filtered by one.
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
     action: filter.actionPrefix,

@@ -34,7 +34,7 @@ export type AuditEntry = AuditRecord & {
 
 export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
 
-/** Entries scanned for one filtered page. A page with few matches is returned short, with a cursor. */
+/** Maximum number of entries scanned for one filtered page. A page can therefore be short and still have a cursor. */
 const SCANNED_MAX = 1_000;
 
 /** Merges the audit logs of the control plane and the cells by ID. IDs sort by time. */
@@ -98,7 +98,7 @@ function scanCell(
   });
 }
 
-/** Merges the scans, newest first. Stops at the newest `horizon`: below it, one of the scans may lack entries. */
+/** Merges scans, newest first. Stops at the newest `horizon`, because the scan with that horizon has not read older entries. */
 export function merge(
   scans: readonly AuditScan[],
   limit: number,
@@ -132,7 +132,7 @@ async function nameCustomers(
   ]);
 }
 
-/** The notes of revocations. They are stored in the ledger, where they can be erased. */
+/** Finds the notes of revocations. They are stored in the ledger, because audit entries cannot be erased. */
 async function findNotes(
   cell: Pool,
   scopes: readonly Scope[],
@@ -156,7 +156,7 @@ function withNote(after: AuditRecord["after"], note: string | undefined): AuditR
   return note === undefined ? after : { ...after, note };
 }
 
-/** Fields of `after` with the other customer of a move. Stored as a number, because the audit log cannot be erased. */
+/** Fields of `after` that name the other customer of a move. They store the customer number, because audit entries cannot be erased. */
 const OTHERS = ["movedFrom", "movedTo"] as const;
 
 function numberIn(after: AuditRecord["after"], field: string): CustomerNumber | null {

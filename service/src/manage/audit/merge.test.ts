@@ -27,7 +27,7 @@ function scan(rows: readonly Row[], before: string | null, count: number): Audit
   };
 }
 
-test("for any sources and scan limits, the pages add up to all matches in order", () => {
+test("for any sources and scan limits, the merged pages contain all matches in order", () => {
   const rows = fc
     .uniqueArray(
       fc.record({ id: fc.integer({ min: 0, max: 999 }), isMatch: fc.boolean(), source: fc.nat(2) }),

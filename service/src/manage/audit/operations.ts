@@ -84,9 +84,9 @@ const filterQuery = {
   collapseBulk: Type.Optional(
     Type.Enum(["true", "false"], {
       description:
-        "`true` hides the per-customer entries of bulk changes and imports. In these, `after.inBulk` is the ID of the " +
-        "`bulk_change.started` entry with which the change begins. Entries recorded before 0.2 do not have it. `true` also hides the start " +
-        "once the entry of the whole change is recorded, so an interrupted change stays visible.",
+        "`true` hides the per-customer entries of bulk changes and imports. These entries have `after.inBulk`, the ID of the " +
+        "`bulk_change.started` entry of their change. Entries recorded before version 0.2 do not have it. Once the entry for the " +
+        "whole change is recorded, `true` also hides the `bulk_change.started` entry. An interrupted change stays visible.",
       examples: ["true"],
     }),
   ),
@@ -100,9 +100,9 @@ const scopeQuery = {
 };
 
 const DESCRIPTION =
-  "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. If you filter by actor or " +
-  "action, a page can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. For logins, " +
-  "the IP address and browser are shown only to admins and owners.";
+  "Returns audit entries, newest first, with the state before and after each change. `from` is inclusive, `to` is exclusive. If " +
+  "you filter by actor or action, a page can contain fewer than `limit` items, or none. Continue until `nextCursor` is null. " +
+  "Only admins and owners see the IP address and browser of a login.";
 
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
@@ -113,7 +113,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
       id: "listAudit",
       noun: NOUN,
       summary: "List the workspace's audit log",
-      description: `${DESCRIPTION} \`projectId\` and \`environment\` together select one environment.`,
+      description: `${DESCRIPTION} To select one environment, send both \`projectId\` and \`environment\`.`,
       query: strictObject({
         ...pageQuery,
         ...filterQuery,
@@ -155,11 +155,13 @@ function exportOperation(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Export the audit log",
     description:
-      "Streams the entries as NDJSON, newest first: one object per line, as in the list, plus a `cursor`. To resume after an " +
-      "interruption, drop an incomplete last line and send the same call with the last `cursor`. `projectId` and " +
-      "`environment` together select one environment. Every export is recorded in the audit log. A workspace can run two " +
-      "exports at a time. An entry can become visible a few seconds after its `recordedAt`. To keep an archive, set " +
-      "`from` to one minute before the `to` of the previous export, and skip the IDs you already have.",
+      "Streams audit entries as NDJSON, newest first. Each line is one entry as in the list, plus a `cursor`.\n\n" +
+      "- To select one environment, send both `projectId` and `environment`.\n" +
+      "- To resume after an interruption, remove an incomplete last line and send the same call with the last `cursor`.\n" +
+      "- Every export is recorded in the audit log.\n" +
+      "- Each process runs at most two exports for a workspace, and six in total.\n" +
+      "- An entry can become visible a few seconds after its `recordedAt`. To keep an archive, set `from` to one minute before " +
+      "the `to` of the previous export, and skip the IDs you already have.",
     params: Type.Object({}),
     query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {

@@ -34,8 +34,9 @@ type BulkCounts = {
 };
 
 /**
- * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: a customer who already has the
- * plan is unchanged. Customers who stop matching before their turn are skipped; customers who start matching are not included.
+ * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: customers who already have the plan
+ * are not changed. Skips customers who no longer match when their chunk is processed. Customers who start to match during the call are
+ * not included.
  */
 export async function assignInBulk(
   cell: Pool,
@@ -149,7 +150,7 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** The repeat of a commit whose response was lost found its own changes: as unchanged, or as skipped if they no longer matched. */
+/** Corrects the counts after a retried commit. The retry counted customers that were already changed as unchanged or skipped. */
 function addLost(counts: BulkCounts, changed: number): BulkCounts {
   const lost = changed - counts.changed;
   const unchanged = Math.max(0, counts.unchanged - lost);
@@ -157,7 +158,7 @@ function addLost(counts: BulkCounts, changed: number): BulkCounts {
   return { ...counts, changed, unchanged, skipped };
 }
 
-/** IDs and the search text may be personal data, so the audit log records only the number of IDs, and whether there was a search text. */
+/** IDs and the search text may be personal data. The audit log records only the number of IDs and whether a search text was sent. */
 function auditBulk(
   cell: Pool,
   context: BulkContext,

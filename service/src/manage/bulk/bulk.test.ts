@@ -59,7 +59,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   ]);
   for (const { after } of sample) {
     const { body: now } = await manage("GET", `customers/${after.customerId}`);
-    // Everything is equal except the times that depend on when the plan started.
+    // Compares everything except the times that depend on the plan's start.
     const timeless = ({ plan }: Record<string, unknown>) => ({
       ...Object(plan),
       anchor: "",
@@ -75,7 +75,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   await expectSoundBooks(database);
 });
 
-test("an assignment with `customerIds` changes exactly those customers, and repeating it changes nothing", async () => {
+test("a bulk assignment with `customerIds` changes exactly those customers, and repeating it changes nothing", async () => {
   const { manage, database } = await setupMany();
   const customerIds = [...Array.from({ length: 10 }, (_, i) => `f${i * 7}`), "p1"];
   const body = { filter: { customerIds: [...customerIds, "gone"] }, plan: "pro" };
@@ -104,7 +104,7 @@ test("an assignment with `customerIds` changes exactly those customers, and repe
     expect((await manage("POST", `${BULK}/preview`, { body: { filter, plan: "pro" } })).status).toBe(400);
 });
 
-test("customers whose plan would end earlier are skipped and counted, unless `shorten` is set", async () => {
+test("a bulk assignment skips and counts customers whose plan would end earlier, unless `shorten` is set", async () => {
   const { manage } = await setupMany();
   const endsAt = "2099-01-01T00:00:00.000Z";
   const body = { filter: { search: "p1" }, plan: "pro", endsAt };
@@ -118,7 +118,7 @@ test("customers whose plan would end earlier are skipped and counted, unless `sh
   expect((await manage("GET", "customers/p1")).body).toMatchObject({ plan: { endsAt } });
 });
 
-test("repeating an assignment changes nothing", async () => {
+test("repeating a bulk assignment with a filter changes nothing", async () => {
   const { manage, database } = await setupMany();
   const body = { filter: {}, plan: "pro", expectedCount: 326 };
   expect((await manage("POST", BULK, { body })).body).toMatchObject({ changed: 305, unchanged: 21 });
@@ -127,7 +127,7 @@ test("repeating an assignment changes nothing", async () => {
   expect(await database.count("cell.audit")).toBe(audits);
 });
 
-test("an assignment is rejected if the number of matching customers has changed by more than 1%", async () => {
+test("a bulk assignment is rejected if the number of matching customers has changed by more than 1%", async () => {
   const { manage, database, assign } = await setupMany();
   const call = (expectedCount: number) =>
     manage("POST", BULK, { body: { filter: { plan: "free" }, plan: "pro", expectedCount } });
@@ -141,7 +141,7 @@ test("an assignment is rejected if the number of matching customers has changed 
   expect((await call(300)).body).toMatchObject({ matching: 299, changed: 299 });
 });
 
-test("all filters apply together: search, plan and block", async () => {
+test("a bulk assignment changes only customers that match all filters: search, plan and block", async () => {
   const { manage, database } = await setupMany();
   await database.query(`
     update cell.wallets set is_blocked = true
@@ -155,7 +155,7 @@ test("all filters apply together: search, plan and block", async () => {
   expect(await matching({ isBlocked: false, search: "p" })).toBe(19);
 });
 
-test("customers who stop matching before their turn are skipped", async () => {
+test("a bulk assignment skips customers who no longer match when their chunk is processed", async () => {
   const { manage, database } = await setupMany();
   const client = await connectTo(database);
   const wallet = "customer_number = (select number from cell.customers where customer_id = 'f7')";
@@ -169,7 +169,7 @@ test("customers who stop matching before their turn are skipped", async () => {
   expect((await sent).body).toMatchObject({ matching: 300, changed: 299, skipped: 1 });
 });
 
-test("a disconnect stops the assignment after the current chunk, and a new preview can continue it", async () => {
+test("a disconnect stops a bulk assignment after the current chunk, and a second call assigns the plan to the others", async () => {
   const { manage, database, service, here, tokens } = await setupMany();
   const client = await connectTo(database);
   await client.query("begin");
@@ -201,7 +201,7 @@ test("a disconnect stops the assignment after the current chunk, and a new previ
 test.each([
   ["is revoked", "update control.management_tokens set revoked_at = now()", 401, "sign_in_required"],
   ["is demoted", "update control.management_tokens set role = 'viewer'", 403, "role_missing"],
-] as const)("a token that %s during the call assigns no further chunk", async (_, change, ...refusal) => {
+] as const)("once a token %s, no further chunk is assigned", async (_, change, ...refusal) => {
   const { manage, database, tokens } = await setupMany();
   const client = await connectTo(database);
   await client.query("begin");
@@ -220,7 +220,7 @@ test.each([
   expect(await database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
 });
 
-test("the audit entry for the assignment shows the end date", async () => {
+test("the audit entry for a bulk assignment shows the end date", async () => {
   const { manage } = await setupMany();
   const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
   const { body: preview } = await manage("POST", `${BULK}/preview`, { body });
@@ -229,7 +229,7 @@ test("the audit entry for the assignment shows the end date", async () => {
   expect(audit.body["items"]).toMatchObject([{ after: { endsAt: "2099-01-01T00:00:00.000Z" } }]);
 });
 
-test("an unknown plan, an end in the past and a viewer are rejected", async () => {
+test("a bulk assignment with an unknown plan, with an end date in the past or by a viewer is rejected", async () => {
   const { manage, tokens } = await setupMany();
   const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>
     (await manage("POST", path, { body, token })).body["code"];

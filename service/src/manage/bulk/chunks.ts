@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 8;
 const ATTEMPT_PAUSE_MS = 400;
 
 /**
- * Calls `work` with the remaining items until none are left. `work` returns the items whose wallet was locked. They are retried
- * after a pause. After several attempts, `work` waits for the lock.
+ * Calls `work` with the remaining items until none are left. `work` returns the items whose wallet was locked by another
+ * transaction. They are retried after a pause. After several attempts, `work` waits for the lock.
  */
 export async function untilDone<T>(
   things: readonly T[],
@@ -28,7 +28,7 @@ export async function untilDone<T>(
 
 /**
  * Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent. Calls
- * `onUnknown` after each unknown outcome: the next attempt may find its own changes.
+ * `onUnknown` after each unknown outcome, because the next attempt may find the changes already made.
  */
 export async function withRetries<T>(work: () => Promise<T>, onUnknown?: () => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -38,7 +38,7 @@ export async function withRetries<T>(work: () => Promise<T>, onUnknown?: () => v
       if (error instanceof OutcomeUnknown) onUnknown?.();
       const isTrouble = error instanceof OutcomeUnknown || findDatabaseTrouble(error) !== null;
       if (attempt === ATTEMPTS_MAX || !isTrouble) throw error;
-      // The pause is random, so that two deadlocked transactions do not meet again.
+      // The pause is random, so that two deadlocked transactions do not collide again.
       await pause(attempt * ATTEMPT_PAUSE_MS * Math.random());
     }
   }

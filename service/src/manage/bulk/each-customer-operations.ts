@@ -27,7 +27,7 @@ export const NOUN = "Bulk";
 export const BULK_BODY_BYTES_MAX = 2 * 1024 * 1024;
 const access = { role: "operator", in: "environment" } as const;
 const REFERENCE_MAX = 200;
-/** Refusals that are the same for all customers. */
+/** Errors that apply to every customer in the call. */
 const FOR_ALL = ["unknown_key", "ends_in_the_past"] as const;
 
 export function customerIdsOf(description: string) {
@@ -54,33 +54,33 @@ const reference = Type.String({
   maxLength: REFERENCE_MAX,
   pattern: "^(?!erased:)",
   description:
-    "Identifies the change, so that each customer gets these credits only once. Each grant gets this reference plus a suffix.",
+    "Identifies the change, so that each customer receives the credits only once. Each grant gets this reference plus a suffix.",
   examples: ["outage-2026-11"],
 });
 
 export const BulkResult = Type.Object({
   changed: Type.Integer({ description: "The number of customers who were changed.", examples: [40] }),
   unchanged: Type.Integer({
-    description: "The number of customers for whom an earlier call had already made this change.",
+    description: "The number of customers who already had these credits or this block status.",
     examples: [0],
   }),
   refused: Type.Array(
     Type.Object({
       customerId: Type.String({ examples: ["customer_42"] }),
-      code: Type.String({ description: "The code of the error.", examples: ["too_many_grants"] }),
+      code: Type.String({ description: "The error code.", examples: ["too_many_grants"] }),
       detail: Type.String({
         description: "A human-readable message.",
         examples: ["There is no such customer in this environment."],
       }),
     }),
-    { description: "Customers who were not changed, for example because they do not exist." },
+    { description: "Customers for whom the change failed, for example because they do not exist." },
   ),
   auditEntryId,
 });
 
 const HOW =
-  "Each customer is changed separately. The call stops soon after you disconnect or lose access; send it again to finish. " +
-  "The whole change has one audit entry, which you can use to undo it.";
+  "Each customer is changed in a separate transaction. If you disconnect or lose access, the call stops soon after. To finish, send " +
+  "the same call again. To undo the whole change, use its audit entry.";
 
 /** Adds credits to many customers, or blocks them. */
 export function eachCustomerOperations(parts: ManageParts, turns: Turns): Operation[] {
@@ -143,14 +143,14 @@ function previewingCredits({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Find customers who already received credits",
     description:
-      "Finds the customers who would not receive credits with this reference again. Changes nothing.",
+      "Returns the customers who already received credits with this reference, and would not receive them again. Writes nothing.",
     params: Type.Object(environmentParams),
     body: strictObject({ customerIds, reference }),
     bodyBytesMax: BULK_BODY_BYTES_MAX,
     answer: Type.Object({
       received: Type.Array(Type.String({ examples: ["customer_42"] }), {
         description:
-          "The customers who received credits with this reference, even if the credits were revoked since.",
+          "The customers who received credits with this reference, even if those credits were revoked later.",
       }),
     }),
     handle: async (call) => {
@@ -173,7 +173,7 @@ function blocking({ cellOf }: ManageParts, turns: Turns): Operation {
     id: "blockInBulk",
     noun: NOUN,
     summary: "Block or unblock many customers",
-    description: `Safe to repeat. ${HOW}`,
+    description: `Blocks or unblocks each customer. Safe to repeat. ${HOW}`,
     params: Type.Object(environmentParams),
     body: strictObject({ customerIds, blocked: Type.Boolean({ examples: [true] }) }),
     bodyBytesMax: BULK_BODY_BYTES_MAX,
@@ -210,7 +210,7 @@ const toCustomerId = (text: string): CustomerId => brandAs<CustomerId>(text);
 
 const SUFFIX_BYTES = 10;
 
-/** The reference of one customer's grant. It does not depend on the other customers of the call. */
+/** The reference of one customer's grant. It does not depend on the other customers in the call. */
 function referenceFor(reference: string, customerId: CustomerId): string {
   const digest = createHash("sha256").update(customerId).digest().subarray(0, SUFFIX_BYTES);
   return `${reference}:${digest.toString("hex")}`;

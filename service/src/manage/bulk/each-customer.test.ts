@@ -15,7 +15,7 @@ async function setupThree() {
   return { ...managed, add };
 }
 
-test("repeating a bulk change with its reference adds nothing twice, even for more customers", async () => {
+test("repeating a bulk addition with the same reference adds credits only to customers who have not received them", async () => {
   const { add, database, assign } = await setupThree();
   expect((await add({})).body).toMatchObject({ changed: 3, unchanged: 0 });
   await assign("c4", "pro");
@@ -24,7 +24,7 @@ test("repeating a bulk change with its reference adds nothing twice, even for mo
   expect(await database.count("cell.grants", "kind = 3")).toBe(7);
 });
 
-test("the preview lists the customers who would not receive the credits again, even after an undo", async () => {
+test("the preview of a bulk addition lists customers who already received the credits, even after an undo", async () => {
   const { add, manage, here, tokens } = await setupThree();
   const { body } = await add({ customerIds: ["c2", "c3"] });
   await manage("POST", `audit/${body["auditEntryId"]}/undo`);
@@ -40,7 +40,7 @@ test("the preview lists the customers who would not receive the credits again, e
   expect((await add({ customerIds })).body).toMatchObject({ changed: 1, unchanged: 2 });
 });
 
-test("a customer who cannot be changed does not stop the others", async () => {
+test("a bulk change continues after a customer who cannot be changed", async () => {
   const { add, manage, database } = await setupThree();
   const full = { credits: 1e15, kind: "manual" };
   while ((await manage("POST", "customers/c2/credits", { body: full })).status === 200);
@@ -55,7 +55,7 @@ test("a customer who cannot be changed does not stop the others", async () => {
   expect(await database.count("cell.customers")).toBe(customers);
 });
 
-test("a change that is wrong for all customers is rejected", async () => {
+test("a bulk change with an error that applies to all customers is rejected", async () => {
   const { add, database } = await setupThree();
   for (const [body, status, code] of [
     [{ pool: "gold" }, 422, "unknown_key"],
@@ -68,7 +68,7 @@ test("a change that is wrong for all customers is rejected", async () => {
   expect(await database.count("cell.grants", "kind = 3")).toBe(0);
 });
 
-test("changes made before a disconnect are recorded and can be undone", async () => {
+test("bulk changes made before a disconnect are recorded and can be undone", async () => {
   const { service, here, tokens, database, manage } = await setupThree();
   const client = await connectTo(database);
   await client.query("begin");
@@ -93,7 +93,7 @@ test("changes made before a disconnect are recorded and can be undone", async ()
   expect(undone.body).toMatchObject({ undone: 3, credits: 150 });
 });
 
-test("the audit log can be read without the per-customer entries of bulk changes", async () => {
+test("the audit log can hide the per-customer entries of bulk changes", async () => {
   const managed = await setupThree();
   const { add, manage, assign, publish } = managed;
   await publish({ key: "free", allowances: [] });

@@ -7,14 +7,14 @@ import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
 
 /**
- * Customers changed at the same time, each in its own transaction. Two such calls may run at once, and must leave half of the connections
- * to other calls while they wait for locks.
+ * Number of customers changed at the same time, each in a separate transaction. Two bulk changes may run at once. While they wait for
+ * locks, they must leave half of the connections for other calls.
  */
 const AT_ONCE = 2;
 
 /**
- * Calls `change` for each item, a few at a time. `change` must be safe to repeat. Stops when the caller disconnects, and throws when the
- * caller loses access. Calls `onUnknown` after a commit with an unknown outcome.
+ * Calls `change` for each item, `AT_ONCE` items in parallel. `change` must be safe to repeat. Stops when the caller disconnects, and
+ * throws when the caller loses access. Calls `onUnknown` after a commit with an unknown outcome.
  */
 export async function forEachAtOnce<T>(
   items: readonly T[],
@@ -28,13 +28,13 @@ export async function forEachAtOnce<T>(
     const work = async (): Promise<void> => {
       for (const item of rest) await withRetries(() => change(item), onUnknown);
     };
-    // Waits for all calls, even if one fails, so that nothing is still changing when the result is recorded.
+    // Waits for all calls, even if one fails, so that no change is still running when the result is recorded.
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ended) if (end.status === "rejected") throw end.reason;
   }
 }
 
-/** Why the change of one customer was rejected. */
+/** A customer whose change was rejected, and the reason. */
 export type Refusal = { readonly customerId: CustomerId; readonly code: string; readonly detail: string };
 
 export type EachOutcome = {
@@ -75,7 +75,7 @@ export async function changeEach(
     });
   } finally {
     if (isUncertain) {
-      // The repeat of a commit whose response was lost counted its own change as unchanged.
+      // A retry after an unknown outcome counted a customer that was already changed as unchanged.
       const changed = await countChanged(cell, context, counts.changed);
       counts.unchanged = Math.max(0, counts.unchanged - (changed - counts.changed));
       counts.changed = changed;

@@ -25,7 +25,7 @@ async function setupThree(): Promise<Managed> {
   return managed;
 }
 
-/** The newest entries of bulk changes, without those of single customers. */
+/** Lists the audit entries of bulk changes, newest first, without the per-customer entries. */
 async function listCollapsed({
   manage,
 }: Managed): Promise<{ id: string; action: string; subject: string }[]> {
@@ -46,7 +46,7 @@ const CHANGES: Readonly<Record<string, (managed: Managed) => Promise<unknown>>> 
 };
 
 test.each(Object.entries(CHANGES))(
-  "if %s is never recorded, its start stays in the collapsed audit log, even after the change is repeated",
+  "the collapsed audit log keeps the start entry of a bulk change without a %s entry, even after a repetition",
   async (action, change) => {
     const managed = await setupThree();
     await loseEntries(managed, action);
@@ -64,7 +64,7 @@ test.each(Object.entries(CHANGES))(
   },
 );
 
-test("if the undo of a bulk change is never recorded, its start stays in the collapsed audit log", async () => {
+test("the collapsed audit log keeps the start entry of a bulk undo whose `change.undone` entry was never written", async () => {
   const managed = await setupThree();
   const { body } = await managed.manage("POST", "bulk-credits", { body: CREDITS });
   await loseEntries(managed, "change.undone");
@@ -75,7 +75,7 @@ test("if the undo of a bulk change is never recorded, its start stays in the col
   ]);
 });
 
-/** A cell whose next commit is made, but its response is lost. */
+/** Opens a connection pool that can lose the response to its next commit. */
 async function openLossyCell({ database, context }: Managed) {
   const wire = await Wire.open();
   const cell = openTestPool(wire.urlOf(database));
@@ -87,7 +87,7 @@ async function openLossyCell({ database, context }: Managed) {
 const CALLER = { isWaiting: () => true, admitAgain: async () => {} };
 const IDS = THREE.map((text) => brandAs<CustomerId>(text));
 
-test("an import whose only commit loses its response counts everything, and is recorded", async () => {
+test("an import counts and records its changes, even if the response to its only commit is lost", async () => {
   const managed = await setupThree();
   const { database } = managed;
   const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
@@ -105,7 +105,7 @@ test("an import whose only commit loses its response counts everything, and is r
   expect(body["items"]).toMatchObject([{ action: "customers.imported", after: expected }]);
 });
 
-test("an import that fails midway has counted what it committed before", async () => {
+test("an import that fails midway counts the rows it committed", async () => {
   const managed = await setupThree();
   const { database, context, cell } = managed;
   async function* read(): AsyncGenerator<string> {
@@ -118,7 +118,7 @@ test("an import that fails midway has counted what it committed before", async (
   );
   const job = { cell, context, name: "opening", isDryRun: false, stopsOnError: false };
   const failing = expect(importCustomers(job, readRows(read()), CALLER)).rejects.toThrow("broken");
-  // The locked customer has its turn after the commit of the other.
+  // The locked customer is processed after the other customer is committed.
   await expect.poll(() => database.count("cell.grants", "kind <> 1")).toBe(1);
   await database.query(`
     create function cell.fail() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
@@ -131,7 +131,7 @@ test("an import that fails midway has counted what it committed before", async (
   ]);
 });
 
-test("a bulk assignment whose only commit loses its response counts it, and can be undone", async () => {
+test("a bulk assignment counts its changes and can be undone, even if the response to its only commit is lost", async () => {
   const managed = await setupThree();
   const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
   const filter = { customerIds: IDS, plan: "pro", search: null, isBlocked: null };
@@ -147,7 +147,7 @@ test("a bulk assignment whose only commit loses its response counts it, and can 
   expect(body).toMatchObject({ undone: 3 });
 });
 
-test("a change of each customer counts a commit whose response was lost, and so does its undo", async () => {
+test("a bulk block and its undo count customers whose commit response was lost", async () => {
   const managed = await setupThree();
   const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
   loseNextCommitReply();
@@ -165,7 +165,7 @@ test("a change of each customer counts a commit whose response was lost, and so 
 
 const ENTRY = { action: "customers.blocked_in_bulk", subject: "customers", after: {} };
 
-/** Blocks three customers. Calls `onChanged` after each. */
+/** Blocks three customers. Calls `onChanged` after each customer. */
 function blockThree(
   { cell, context }: Pick<Managed, "cell" | "context">,
   onChanged: (changed: number) => Promise<void>,
@@ -179,7 +179,7 @@ function blockThree(
   });
 }
 
-test("the entry of a whole change is written once, even if its commit loses its response", async () => {
+test("a bulk change writes its summary audit entry once, even if the response to the commit is lost", async () => {
   const managed = await setupThree();
   const lossy = await openLossyCell(managed);
   const { auditEntryId } = await blockThree(lossy, async (changed) => {
@@ -191,10 +191,10 @@ test("the entry of a whole change is written once, even if its commit loses its 
 
 test.each([
   [30_000, 3, 3],
-  // Too far to be found, but those that were counted stay counted.
+  // The audit entries have IDs too old to be found, but customers counted before stay counted.
   [600_000, 1, 0],
 ])(
-  "if the clock goes back by %i ms during a bulk change, its count does not decrease",
+  "the count of a bulk change does not decrease if the clock goes back by %i ms",
   async (ms, changedMin, undone) => {
     const managed = await setupThree();
     const lossy = await openLossyCell(managed);
@@ -217,7 +217,7 @@ const UNDONE_STARTS: readonly (readonly [string, object])[] = [
 ];
 
 test.each(UNDONE_STARTS)(
-  "if %s is cut off, the entry of its start undoes it once",
+  "an interrupted bulk change (%s) can be undone once with its start entry",
   async (action, report) => {
     const managed = await setupThree();
     const { manage, database } = managed;
@@ -241,7 +241,7 @@ test.each(UNDONE_STARTS)(
   },
 );
 
-test("the start of an import cannot be undone", async () => {
+test("an import cannot be undone with its start entry", async () => {
   const managed = await setupThree();
   await loseEntries(managed, "customers.imported");
   await CHANGES["customers.imported"]?.(managed);
@@ -251,7 +251,7 @@ test("the start of an import cannot be undone", async () => {
   });
 });
 
-test("a repeated change that finds nothing to do records no start", async () => {
+test("repeating a completed bulk change writes no audit entries", async () => {
   const managed = await setupThree();
   const { database } = managed;
   for (const change of Object.values(CHANGES)) await change(managed);
@@ -261,7 +261,7 @@ test("a repeated change that finds nothing to do records no start", async () => 
   expect(await database.count("cell.audit")).toBe(entries);
 });
 
-test("the start is hidden only by its own change, even if two changes have the same request ID", async () => {
+test("a start entry is hidden only by its own change, even if two changes have the same request ID", async () => {
   const managed = await setupThree();
   const headers = { "x-request-id": "mine" };
   await loseEntries(managed, "credits.added_in_bulk");
@@ -274,7 +274,7 @@ test("the start is hidden only by its own change, even if two changes have the s
   ]);
 });
 
-/** Entries with this action cannot be written, as if the process was killed before. */
+/** Rejects audit entries with this action, to simulate a process that was killed before it wrote them. */
 async function loseEntries({ database }: Managed, action: string): Promise<void> {
   await database.query(`
     create function cell.lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$;

@@ -9,7 +9,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, listCustomerRecords, listRecordsById } from "../../store/cell/customer-list.ts";
 
-/** All conditions must hold. A null field is not a condition. */
+/** Customers must meet all conditions. A null field sets no condition. */
 export type BulkFilter = {
   /** Only these customers, at most CUSTOMER_IDS_MAX. */
   readonly customerIds: readonly CustomerId[] | null;
@@ -19,7 +19,7 @@ export type BulkFilter = {
   readonly isBlocked: boolean | null;
 };
 
-/** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can find them. */
+/** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can filter by them. */
 export const CHECKED_MAX = 100_000;
 const PAGE_SIZE = 1_000;
 export const CUSTOMER_IDS_MAX = 5_000;
@@ -31,8 +31,8 @@ export type MatchedPage = {
 };
 
 /**
- * Yields the result of `look` for each page of matching customers, newest first. `look` may be called twice for a page. Stops
- * after CHECKED_MAX customers and returns the customer number to continue before, or null if all customers were checked.
+ * Yields the result of `look` for each page of matching customers, newest first. `look` may be called twice for a page. Stops after
+ * CHECKED_MAX customers. Returns the `before` for the next call, or null if all customers were checked.
  */
 export async function* matchCustomers<T>(
   cell: Pool,
@@ -53,7 +53,7 @@ export async function* matchCustomers<T>(
     yield page.found;
     if (page.next === null) return null;
     next = page.next;
-    // Every slice but the last scans at least PAGE_SIZE rows, even if it returns fewer records.
+    // Every slice except the last scans at least PAGE_SIZE rows, even if it returns fewer records.
     checked += PAGE_SIZE;
   }
   return next;

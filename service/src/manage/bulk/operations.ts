@@ -51,7 +51,7 @@ const assignmentFields = {
         Type.String({
           minLength: 1,
           maxLength: 120,
-          description: "Customers who have this plan now.",
+          description: "Only customers who currently have this plan.",
           examples: ["free"],
         }),
       ),
@@ -60,13 +60,13 @@ const assignmentFields = {
           minLength: 1,
           maxLength: 255,
           description:
-            "Part of the ID, name, email or billing reference. One or two characters match only the beginning.",
+            "Searches the ID, name, email and billing reference. Text of one or two characters matches only the beginning.",
           examples: ["acme"],
         }),
       ),
       isBlocked: Type.Optional(Type.Boolean()),
     },
-    { description: "All conditions must hold. An empty object matches all customers." },
+    { description: "Customers must meet all conditions. An empty object matches all customers." },
   ),
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
@@ -89,7 +89,8 @@ const unchanged = Type.Integer({
 });
 const wouldShorten = Type.Integer({
   description:
-    "The number of customers whose plan ends later or never, and is not changed. Send `shorten` to end it earlier.",
+    "The number of customers who are not changed because their plan ends later than `endsAt`, or never. Send `shorten` to end it " +
+    "earlier.",
   examples: [0],
 });
 const nextCursor = nullable(
@@ -112,7 +113,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       id: "previewBulkAssignment",
       noun: NOUN,
       summary: "Preview assigning a plan to many customers",
-      description: `Checks up to ${CHECKED_MAX} customers, newest first, and writes nothing.`,
+      description: `Returns what the assignment would change. Checks up to ${CHECKED_MAX} customers, newest first. Writes nothing.`,
       params: Type.Object(environmentParams),
       body: strictObject(assignmentFields),
       bodyBytesMax: BULK_BODY_BYTES_MAX,
@@ -126,7 +127,8 @@ export function bulkOperations(parts: ManageParts): Operation[] {
         unchanged,
         wouldShorten,
         sample: Type.Array(Type.Object({ before: Customer, after: Customer }), {
-          description: "The first ten customers, before and after. With `customerIds`, all of them.",
+          description:
+            "Up to ten matching customers, before and after the change. With `customerIds`, all matching customers.",
         }),
         nextCursor,
       }),
@@ -135,7 +137,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
         const { cell, environmentId } = scopeOf(call);
         const wanted = readAssignment(call.body);
         const read = () => previewAssignments(cellOf(cell), environmentId, wanted);
-        // The preview of a few customers is short, and must work while other workspaces change many.
+        // A preview for few customers is fast, and must succeed even while other workspaces run bulk changes.
         const isShort = (wanted.filter.customerIds?.length ?? Number.POSITIVE_INFINITY) <= CHUNK_SIZE;
         const preview = await (isShort ? read() : turns.take(environmentId, read));
         if (preview.kind !== "preview") throw await refuse(preview, cellOf(cell), environmentId, wanted.plan);
@@ -152,9 +154,13 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Assign a plan to many customers",
       description:
-        "Send the body you previewed, and the preview's `matching` value as `expectedCount`. If the number of matching " +
-        `customers has changed by more than 1%, nothing is done. Checks up to ${CHECKED_MAX} customers. Safe to repeat: an ` +
-        "active plan is unchanged. A change that was scheduled for a customer is canceled, and an undo does not restore it. The call stops soon after you disconnect or lose access; preview again to continue.",
+        "Assigns the plan to all matching customers. Send the body you previewed, with the preview's `matching` value as " +
+        "`expectedCount`.\n\n" +
+        "- If the number of matching customers has changed by more than 1% (rounded up), nothing is changed.\n" +
+        `- The call checks up to ${CHECKED_MAX} customers.\n` +
+        "- Safe to repeat: customers who already have the plan are not changed.\n" +
+        "- If a customer's plan changes, the customer's scheduled plan change is canceled. An undo does not restore it.\n" +
+        "- If you disconnect or lose access, the call stops soon after. To continue, preview again.",
       params: Type.Object(environmentParams),
       body: strictObject({
         ...assignmentFields,
@@ -175,7 +181,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
         unchanged,
         wouldShorten,
         skipped: Type.Integer({
-          description: "The number of customers who no longer matched when it was their turn.",
+          description: "The number of customers who stopped matching before their plan was assigned.",
           examples: [0],
         }),
         nextCursor,

@@ -16,7 +16,7 @@ export type BulkAssignment = {
   readonly plan: string;
   readonly endsAt: Instant | null | undefined;
   readonly shorten: boolean;
-  /** Position at which the previous call ended. */
+  /** The position at which the previous call stopped. */
   readonly before: number | null;
 };
 
@@ -62,7 +62,7 @@ export async function previewAssignments(
   }
 }
 
-/** Null if the plan no longer exists. */
+/** Previews one page. Null if the plan no longer exists. */
 function previewPage(
   { catalog, clock, records }: MatchedPage,
   { plan: key, endsAt, shorten }: BulkAssignment,
@@ -98,7 +98,7 @@ export function findRefusal(
   });
 }
 
-/** Finds a plan by its key. Also null for an archived plan, which cannot be assigned in bulk. */
+/** Finds a plan by its key. Null if it does not exist, or is archived and cannot be assigned. */
 export function findPlan(catalog: Catalog, key: string): PlanId | null {
   return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { connectTo } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
 
-test("a plan preview and an undo for one customer work while as many bulk changes run as allowed", async () => {
+test("a plan preview and an undo for one customer succeed while the maximum number of bulk changes runs", async () => {
   const { manage, publish, assign, database } = await setupManage();
   await publish({ key: "scale", name: "Scale" });
   for (const id of ["slow", "bob"]) await assign(id, "pro");

@@ -5,7 +5,7 @@ import { admitAgain, type Call } from "../operation.ts";
 
 /** Maximum number of long-running calls per process and per owner, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** Maximum number of calls that mostly wait for the caller's network. Lower than the number of connections in the shared pool. */
+/** Maximum number per process of calls that mostly wait for the caller's network. The shared pool has more connections than this. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -76,7 +76,7 @@ function throwTrouble(error: unknown): never {
   throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
-/** Returns `outcome_unknown` if the database fails after part of the work was done. Repeating the call does the rest. */
+/** Throws `outcome_unknown` if the database fails during the work. Completed parts are kept, and repeating the call finishes it. */
 export async function reportInterruption<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

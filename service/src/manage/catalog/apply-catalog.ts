@@ -33,7 +33,7 @@ export function exportCatalog(cell: Pool, environmentId: EnvironmentId): Promise
   return single(cell, async (tx) => readContent(tx, environmentId, await loadCatalog(tx, environmentId)));
 }
 
-/** Reads the catalog's content. The latest version of each plan is read if it is not in memory. */
+/** Reads the catalog's content. Loads the latest version of each plan if it is not in memory. */
 export async function readContent(
   tx: Tx,
   environmentId: EnvironmentId,

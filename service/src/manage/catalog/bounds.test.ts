@@ -17,7 +17,7 @@ async function addFeatures({ database, context }: Managed, count: number): Promi
   return keys;
 }
 
-test("a catalog of the maximum size can be exported and applied elsewhere", async () => {
+test("a catalog of the maximum size can be exported and applied to another environment", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const keys = await addFeatures(managed, 1_200);
@@ -37,7 +37,7 @@ test("a catalog of the maximum size can be exported and applied elsewhere", asyn
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
 }, 60_000);
 
-test("every way of exceeding the catalog's limits is rejected", async () => {
+test("every edit that exceeds the catalog's limits is rejected", async () => {
   const managed = await setupManage();
   const { manage, database, context } = managed;
   const [known] = await database.query(

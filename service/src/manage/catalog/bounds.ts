@@ -6,7 +6,7 @@ import type { PlanContent } from "./content.ts";
 
 // Edits and documents have the same limits, so that every catalog can be exported and every export can be applied.
 
-/** Maximum number each of pools, features, plans and event keys in an environment, and of features in a plan. */
+/** Maximum number of each kind of item (pools, features, plans, event keys) in an environment, and of features in a plan. */
 export const THINGS_MAX = 2_000;
 /** Size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
 export const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -15,7 +15,7 @@ export const DOCUMENT_BODY_BYTES_MAX = DOCUMENT_BYTES_MAX + 64 * 1024;
 /** Body limit for a plan: 2,000 features with keys of any length. */
 export const PLAN_BODY_BYTES_MAX = 1024 * 1024;
 
-/** Size of a plan in a document, without its name and with all costs pinned, which is its largest form. */
+/** Size of a plan in a document, without the plan's name. Assumes pinned costs for all features, which takes the most space. */
 export function planBytes({ key, allowances, features }: PlanContent): number {
   const pinned = features.map(({ feature, limit, ...terms }) => ({ feature, limit, pinned: terms }));
   return Buffer.byteLength(
@@ -23,7 +23,7 @@ export function planBytes({ key, allowances, features }: PlanContent): number {
   );
 }
 
-/** Throws if the environment exceeds its limits, which rolls back the edit. */
+/** Throws if the environment exceeds its limits, to roll back the edit. */
 export async function refuseLargeCatalog(tx: Tx, environmentId: EnvironmentId): Promise<void> {
   const { bytes, counts } = await measureCatalog(tx, environmentId);
   for (const [noun, count] of Object.entries(counts)) {

@@ -38,7 +38,7 @@ async function furnish({ manage, publish }: Managed): Promise<void> {
   await manage("POST", "plans/talk/archive");
 }
 
-test("a catalog applied to another environment exports the same document there", async () => {
+test("a catalog applied to another environment is exported from there as the same document", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await furnish(managed);
@@ -77,7 +77,7 @@ test("a catalog applied to another environment exports the same document there",
   const applied = await manage("POST", `${LIVE}/catalog/apply`, { body });
   expect(applied.body).toEqual({ outcome: "applied", version: 1, changes: compared.body["changes"] });
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
-  // The plan keeps its pinned cost, although the feature has another cost now.
+  // The plan keeps its pinned cost, although the feature's cost has changed.
   expect((await manage("GET", `${LIVE}/plans/talk`)).body["versions"]).toMatchObject([
     { number: 1, features: [{}, { feature: "speech", pool: "seconds", cost: { credits: 2, per: 1 } }] },
   ]);
@@ -144,7 +144,7 @@ test("applying a changed file updates only the items in it, and publishes plans 
   });
 });
 
-test("on request, items missing from a list in the file are archived", async () => {
+test("with `archiveMissing`, items missing from a list in the file are archived", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await furnish(managed);
@@ -214,7 +214,7 @@ test.each([
   expect((await manage("GET", "catalog")).text).toBe(before.text);
 });
 
-test("if several files are applied concurrently to the same version, exactly one is applied, completely", async () => {
+test("if several files are applied to the same catalog version concurrently, exactly one is applied in full", async () => {
   const { manage } = await setupManage();
   const { body: seen } = await manage("POST", "catalog/diff", { body: { catalog: {} } });
   const replies = await Promise.all(

@@ -100,7 +100,7 @@ test("a file applied a second time changes nothing", () => {
   );
 });
 
-test("applying an export changes nothing at its source and recreates the catalog elsewhere", () => {
+test("applying an export changes nothing in its source environment and recreates the catalog in an empty one", () => {
   fc.assert(
     fc.property(fc.array(documents, { minLength: 1, maxLength: 4 }), (files) => {
       const here = applyAll(files);
@@ -113,7 +113,7 @@ test("applying an export changes nothing at its source and recreates the catalog
   );
 });
 
-test("a file never removes missing items or touches omitted lists", () => {
+test("applying a file without `archiveMissing` keeps items and lists that the file does not contain", () => {
   fc.assert(
     fc.property(fc.array(documents, { maxLength: 3 }), documents, (files, file) => {
       const current = applyAll(files);

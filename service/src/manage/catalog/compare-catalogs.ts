@@ -16,7 +16,7 @@ type ChangeOf<N extends string, T> = {
   readonly noun: N;
   readonly key: string;
   readonly change: ChangeKind;
-  /** Null if it does not exist yet. */
+  /** Null if the item does not exist yet. */
   readonly before: T | null;
   readonly after: T;
 };
@@ -35,9 +35,8 @@ export type CatalogComparison =
   | { kind: "still_default"; key: string };
 
 /**
- * Lists what applying a file would do, in order: an item comes after the items it refers to. Nothing is deleted. Items missing from
- * the file are kept, or archived with `archiveMissing`. If the file omits the whole list of plans or features, none of them is
- * treated as missing.
+ * Lists the changes that applying a file would make. Each item comes after the items it refers to. Nothing is deleted. Items missing
+ * from the file are kept. With `archiveMissing`, missing plans and features are archived, unless the file omits the whole list.
  */
 export function compareCatalogs(
   current: CatalogContent,
@@ -102,7 +101,7 @@ function findMissing(
   const named = new Set(given.features?.map(({ key }) => key));
   const offered = current.features.filter(({ archived }) => !archived).map(({ key }) => key);
   for (const plan of given.plans ?? []) {
-    // A plan can use offered features, features listed in the file, and archived features that it already includes.
+    // A plan can use active features, features listed in the file, and archived features that it already includes.
     const kept = current.plans.find(({ key }) => key === plan.key)?.features.map(({ feature }) => feature);
     const usable = new Set([...named, ...offered, ...(kept ?? [])]);
     const missing = plan.features.find(({ feature }) => !usable.has(feature));

@@ -29,7 +29,7 @@ export type FeatureContent = {
 
 export type AllowanceContent = PlanTerms["allowances"][number];
 
-/** A feature with the pool and cost that the plan pinned. They may differ from the feature's current ones. */
+/** A feature with the pool and cost that the plan pinned. They may differ from the feature's current pool and cost. */
 export type PlanFeatureContent = PlanTerms["features"][number] & {
   readonly pool: string;
   readonly cost: Cost;
@@ -106,7 +106,7 @@ export function versionContent(
 
 const featureKeysByCatalog = new WeakMap<Catalog["features"], ReadonlyMap<FeatureId, FeatureKey>>();
 
-/** Feature keys by ID. Cached, because each plan of a catalog needs them. */
+/** Feature keys by ID. Cached, because they are needed for every plan in the catalog. */
 export function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
   const known = featureKeysByCatalog.get(features);
   if (known !== undefined) return known;
@@ -121,7 +121,7 @@ function poolKey({ pools }: Catalog, id: PoolId): string {
   return pool.key;
 }
 
-/** Whether two values are equal as JSON: -0 is 0, and the order of fields does not matter. */
+/** Whether two values are equal as JSON: -0 equals 0, and the order of fields does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -21,8 +21,8 @@ const pinned = strictObject(
   { pool: Type.Optional(poolField), cost: costInput },
   {
     description:
-      "The cost and pool that the plan keeps using after the feature has changed. If omitted, the plan uses the feature's " +
-      "current cost and pool.",
+      "The pool and cost that the plan keeps when the feature changes. If omitted, the plan pins the feature's current pool " +
+      "and cost.",
   },
 );
 
@@ -69,7 +69,7 @@ export const CatalogDocument = strictObject(
     ),
   },
   {
-    description: "Lists that are omitted stay unchanged.",
+    description: "Omitted lists are not changed.",
     examples: [
       {
         pools: [{ key: "credits", name: "Credits" }],
@@ -90,7 +90,7 @@ export const CatalogDocument = strictObject(
 
 export type CatalogDocument = Static<typeof CatalogDocument>;
 
-/** Renders a catalog sorted and without default values, so that equal catalogs have the same text. */
+/** Renders a sorted catalog without redundant pins and `archived: false`, so that equal catalogs have the same text. */
 export function toDocument(content: CatalogContent): CatalogDocument {
   const features = new Map(content.features.map((feature) => [feature.key, feature]));
   return {
@@ -116,7 +116,7 @@ function ifArchived(archived: boolean): { archived?: boolean } {
   return archived ? { archived } : {};
 }
 
-/** A plan in a file. Features without pinned costs use the costs of the catalog that the file is applied to. */
+/** A plan in a file. Features without pinned costs use the costs in the catalog after the file is applied. */
 export type GivenPlan = Omit<PlanContent, "features"> & {
   readonly features: readonly {
     readonly feature: string;

@@ -40,7 +40,7 @@ const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
 const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_large"] as const;
 
-/** Export, compare and apply catalogs, and promote Test to Live. */
+/** Exports, compares and applies catalogs, and promotes Test to Live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
   /** Finds the live environment of a promotion, because the path names only the project. */
   const findLive = async (call: Call): Promise<Scope> => {
@@ -64,8 +64,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Export the catalog as one document",
       description:
-        "Sorted by key, with the latest version of each plan: two environments that sell the same things have the same document. Keep it in " +
-        "a repository, and apply it here or elsewhere. Drafts are not included.",
+        "Returns the catalog as a document, sorted by key, with the latest version of each plan. Environments with the same catalog " +
+        "return the same document. You can keep it in a repository, and apply it to this or another environment. Drafts are not included.",
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
       handle: async (call) => {
@@ -82,7 +82,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       id: "diffCatalog",
       noun: NOUN,
       summary: "Preview applying a document",
-      description: "Writes nothing. Takes the same body as `apply`.",
+      description: "Returns what `apply` would change with the same body. Writes nothing.",
       params: Type.Object(environmentParams),
       body: strictObject({ catalog: CatalogDocument, ...diffOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
@@ -102,10 +102,11 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Apply a document",
       description:
-        "All or nothing in one transaction. Safe to repeat: items that already match are unchanged. Nothing is deleted. " +
-        "Items missing from the document are kept. With `archiveMissing`, missing plans are archived if the document has " +
-        "`plans`, and missing features if it has `features`. A plan whose terms differ gets a new version, and `reach` " +
-        "decides which customers get it.",
+        "Applies the whole document in one transaction, or nothing.\n\n" +
+        "- Safe to repeat: items that already match are not changed.\n" +
+        "- Nothing is deleted. Items missing from the document are kept.\n" +
+        "- With `archiveMissing`, missing plans are archived if the document has `plans`, and missing features if it has `features`.\n" +
+        "- A plan with different terms gets a new version. `reach` sets which customers get that version.",
       params: Type.Object(environmentParams),
       body: strictObject({ catalog: CatalogDocument, ...applyOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
@@ -124,7 +125,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       id: "diffPromotion",
       noun: NOUN,
       summary: "Preview promoting Test to Live",
-      description: "Writes nothing. Takes the same body as `promote`.",
+      description: "Returns what `promote` would change with the same body. Writes nothing.",
       params: Type.Object(projectParams),
       body: nullable(strictObject(diffOptions)),
       answer: CatalogDiff,
@@ -144,8 +145,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Promote the test catalog to Live",
       description:
-        "Applies the exported test catalog to Live, by the same rules as `apply`. Items archived in Test that Live never had " +
-        "are left out. Customers, balances and drafts are not copied.",
+        "Applies the exported test catalog to Live, with the same rules as `apply`. Items that are archived in Test and do not exist " +
+        "in Live are left out, except features that a promoted plan uses. Customers, balances and drafts are not copied.",
       params: Type.Object(projectParams),
       body: strictObject(applyOptions),
       answer: CatalogApplied,
@@ -212,7 +213,7 @@ function catalogOf(environmentId: EnvironmentId): CatalogSource {
   };
 }
 
-/** Leaves out archived items that the target never had, unless a promoted plan needs them. */
+/** Leaves out archived items that the target does not have, except features that a promoted plan uses. */
 function withoutLeftovers(content: CatalogContent, target: CatalogContent): CatalogContent {
   const knownPlans = new Set(target.plans.map(({ key }) => key));
   const plans = content.plans.filter(({ key, archived }) => !archived || knownPlans.has(key));

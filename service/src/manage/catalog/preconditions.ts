@@ -13,18 +13,21 @@ export type PreconditionFailure = { readonly kind: "changed_meanwhile" | "precon
 export const preconditionHeaders = Type.Object({
   "if-match": Type.Optional(
     Type.String({
-      description: "The `ETag` you read. If it has changed since, the response is 412.",
+      description: "The `ETag` you read. If the resource has changed since, the call returns 412.",
       examples: ['"5f1d…"'],
     }),
   ),
   "if-none-match": Type.Optional(
-    Type.String({ description: "Send `*` to create the resource but never replace it.", examples: ["*"] }),
+    Type.String({
+      description: "`*` creates the resource, but never replaces an existing one.",
+      examples: ["*"],
+    }),
   ),
 });
 
 /**
- * The ETag of an item. It covers only fields that an edit to the item itself can change: adding a feature to a plan must not change
- * the feature's ETag.
+ * The ETag of an item. It covers only fields that an edit to the item itself can change. For example, adding a feature to a plan must
+ * not change the feature's ETag.
  */
 export function etagOf(content: object): string {
   const canonical = canonicalize(content);
@@ -32,7 +35,7 @@ export function etagOf(content: object): string {
   return etagOfText(canonical);
 }
 
-/** The ETag of text whose order is already fixed, because canonicalizing 200,000 objects takes seconds. */
+/** The ETag of a document whose text has a fixed order. Canonicalizing its up to 200,000 objects would take seconds. */
 export function etagOfText(text: string): string {
   return `"${hash("sha256", text, "hex")}"`;
 }
@@ -42,8 +45,9 @@ export function readPreconditions({ headers }: FastifyRequest): Preconditions {
 }
 
 /**
- * Checks the preconditions of RFC 9110, section 13. Call it after taking the lock, because otherwise two editors could both match.
- * `etag` is the current state, null if there is none. `isReplaced` is true if the edit would overwrite existing work.
+ * Checks the preconditions of RFC 9110, section 13. Call it while holding the lock. Otherwise, two concurrent edits could both match.
+ * `etag` identifies the current state, and is null if the item does not exist. `isReplaced` is true if the edit would overwrite
+ * existing work.
  */
 export function judgePreconditions(
   { ifMatch, ifNoneMatch }: Preconditions,

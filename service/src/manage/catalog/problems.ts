@@ -7,12 +7,12 @@ import { findPlanDraft } from "../../store/cell/plan-drafts.ts";
 
 export type CatalogNoun = "pool" | "feature" | "plan";
 
-/** The problem for a key in a body that the catalog lacks or has archived. */
+/** The error for a key in the request body that does not exist or is archived. */
 export function unknownKey({ noun, key }: { noun: CatalogNoun; key: string }): Problem {
   return new Problem("unknown_key", { detail: `There is no ${noun} \`${key}\` in this environment.` });
 }
 
-/** The problem for a plan in a body that cannot be assigned: archived, not published yet, or missing. */
+/** The error for a plan in the request body that cannot be assigned: archived, not published yet, or missing. */
 export function unassignablePlan(cell: Pool, environmentId: EnvironmentId, key: string): Promise<Problem> {
   return single(cell, async (tx) => {
     const { plans } = await loadCatalog(tx, environmentId);
@@ -30,7 +30,7 @@ export function archivedPlan(key: string): Problem {
   });
 }
 
-/** The problem for a key in the path that the catalog lacks. */
+/** The error for a key in the path that does not exist. */
 export function missing(noun: CatalogNoun): Problem {
   return new Problem("not_found", { detail: `There is no such ${noun} in this environment.` });
 }

@@ -30,7 +30,7 @@ test("a promotion applies the test catalog to Live as previewed, and only once",
   expect((await manage("GET", `${PROJECT}/live/customers`)).body["items"]).toEqual([]);
 });
 
-test("an edit to Live between preview and promotion stops the promotion", async () => {
+test("an edit to Live between preview and promotion makes the promotion fail", async () => {
   const { manage, database } = await setupManage();
   const { version } = (await manage("POST", `${PROJECT}/promote/diff`, { body: {} })).body;
   await manage("PUT", `${PROJECT}/live/pools/seconds`, { body: { name: "Seconds" } });
@@ -45,7 +45,7 @@ test("an edit to Live between preview and promotion stops the promotion", async 
   expect((await promote(latest)).status).toBe(200);
 });
 
-test("items archived in Test are archived in Live, but not created there", async () => {
+test("a promotion archives items in Live that are archived in Test, but does not create them", async () => {
   const { manage, publish } = await setupManage();
   await publish({ key: "old", name: "Old" });
   await manage("POST", `${PROJECT}/promote`, { body: { reach: "now" } });

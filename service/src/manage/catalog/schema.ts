@@ -14,7 +14,8 @@ const credits = Type.Integer({
 const per = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: "Number of units the price applies to. Default: 1. The charge is rounded up to whole credits.",
+  description:
+    "Number of units that the price covers. Default: 1. The charge is rounded up to whole credits.",
   examples: [1000],
 });
 
@@ -22,7 +23,7 @@ export const Cost = Type.Object({ credits, per }, { description: "The price of a
 
 export const costInput = strictObject({ credits, per: Type.Optional(per) });
 
-/** Any text is accepted, as in the runtime API. */
+/** An event key can be any text, as in the runtime API. */
 export const eventKeyField = Type.String({ minLength: 1, maxLength: 120, examples: ["tokens.used"] });
 
 export const unitField = nullable(
@@ -41,19 +42,19 @@ export const poolField = Type.String({
 });
 
 export const Period = Type.Enum(["day", "week", "month", "year", "once"], {
-  description: "Starts at the customer's anchor, in UTC. With `once`, the period never renews.",
+  description: "Periods are counted from the customer's anchor, in UTC. `once` never renews.",
 });
 
 export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
   description:
-    "The customers who get the new version: only new assignments; all customers on the plan when their next period starts; " +
-    "or all customers on the plan immediately.",
+    "Which customers get the new version. `new_assignments`: only customers who are assigned the plan later. `next_period`: also all " +
+    "customers on the plan, when their next period starts. `now`: also all customers on the plan, immediately.",
 });
 
 const rollover = Type.Integer({
   minimum: 0,
   maximum: 12,
-  description: "For how many more periods unused credits stay usable. Default: 0.",
+  description: "The number of further periods in which unused credits can be used. Default: 0.",
   examples: [0],
 });
 export const overageField = nullable(
@@ -61,7 +62,8 @@ export const overageField = nullable(
     minimum: 0,
     maximum: 1_000_000_000_000,
     description:
-      "Maximum number of overage credits per period, used after all credits are spent and invoiced later. Null: unlimited. Default: 0.",
+      "Maximum overage credits per period. Overage is used after all credits are spent, and is invoiced later. Null: unlimited. " +
+      "Default: 0.",
     examples: [0],
   }),
 );
@@ -86,7 +88,7 @@ export const Limit = nullable(
       quantity: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "How many units of the feature can be used in one period, regardless of credits.",
+        description: "The maximum number of units that can be used in one period, regardless of credits.",
         examples: [500],
       }),
       period: Period,
@@ -136,7 +138,7 @@ export const featureInput = {
 export const archiveInput = nullable(
   strictObject({
     archived: Type.Optional(
-      Type.Boolean({ description: "Send false to offer the item again. Default: true.", examples: [true] }),
+      Type.Boolean({ description: "`false` unarchives the item. Default: true.", examples: [true] }),
     ),
   }),
 );
@@ -144,7 +146,7 @@ export const archiveInput = nullable(
 export const expectedVersionField = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "The catalog `version` you read. If it has changed since, the response is 412.",
+  description: "The catalog `version` you read. If the catalog has changed since, the call returns 412.",
   examples: [17],
 });
 
@@ -154,18 +156,19 @@ export const Change = Type.Object({
   noun: Type.Enum(["pool", "feature", "event_key", "plan", "default_plan"]),
   key: Type.String({ examples: ["pro"] }),
   change: Type.Enum(["create", "change", "archive", "unchanged"], {
-    description: "`archive` means that the item is no longer offered. Other fields may change too.",
+    description: "`archive`: the item is archived. Other fields of the item can change too.",
   }),
   before: nullable({
     ...content,
     description:
-      "The item as in a document, but plan features include their pinned pool and cost. Null if the item does not exist yet.",
+      "The item in the format of the catalog document, except that plan features always include their pool and cost. Null if the " +
+      "item does not exist yet.",
   }),
   after: content,
 });
 
 const changes = Type.Array(Change, {
-  description: "All items in the order they are applied, including unchanged ones.",
+  description: "All items, including unchanged ones, in the order in which they are applied.",
 });
 
 export const CatalogDiff = Type.Object({

@@ -112,7 +112,7 @@ const REFUSED: Refused[] = [
   ["GET", "event-keys?cursor=nonsense", undefined, "cursor"],
 ];
 
-test("invalid catalog fields are rejected by name and change nothing", async () => {
+test("the error for an invalid catalog field names the field, and nothing is changed", async () => {
   const { manage, database } = await setupManage();
   const state = () => database.query("select version, (select count(*) from cell.audit) from cell.catalogs");
   const before = await state();
@@ -177,7 +177,7 @@ const catalog = record({
   defaultPlan: fc.option(key),
 });
 
-test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
+test("invalid bodies of catalog operations never cause a 500", { timeout: 120_000 }, async () => {
   const { manage, check } = await setupManage();
   const options = { reach: fc.constantFrom("now", "next_period"), archiveMissing: fc.boolean() };
   const bodies: Record<string, fc.Arbitrary<unknown>> = {
@@ -210,7 +210,7 @@ test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
   expect((await check({ customerId: "ada", feature: "export" })).status).toBe(200);
 });
 
-test("keys of the maximum length work everywhere", async () => {
+test("features and event keys accept keys of the maximum length", async () => {
   const { manage } = await setupManage();
   const [longest, wide] = ["k".repeat(120), "\u{1f5dd}".repeat(120)];
   expect((await manage("PUT", `features/${longest}`, { body: FEATURE })).status).toBe(200);

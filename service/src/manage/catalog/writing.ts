@@ -60,7 +60,7 @@ export function beginWriting(tx: Tx, environmentId: EnvironmentId, catalog: Cata
   };
 }
 
-/** Writes the difference between before and after, and returns its audit entries: none if nothing differs. */
+/** Writes the difference between `before` and `after`. Returns the audit entries, or none if nothing differs. */
 type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<CatalogAudit[]>;
 
 export const writePool: Write<PoolContent> = async (writing, before, after) => {
@@ -98,7 +98,7 @@ export const writeEventKey: Write<EventKeyContent> = async ({ tx, environmentId 
   return [{ action: "event_key.named", subject: after.key, before, after }];
 };
 
-/** Writes a plan. Changed terms publish a new version; a new name or archiving does not. */
+/** Writes a plan. Changed terms publish a new version. Renaming or archiving does not. */
 export async function writePlan(
   writing: Writing,
   before: PlanContent | null,

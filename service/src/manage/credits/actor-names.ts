@@ -42,7 +42,7 @@ export async function nameActors(
   });
 }
 
-/** Whether the ID is a row's ID. A command's ID is free text. */
+/** Whether the ID is the ID of a database row. The ID of a `command` actor is free text. */
 function isRowId(id: string | null): boolean {
   return id !== null && /^[1-9]\d{0,8}$/.test(id);
 }

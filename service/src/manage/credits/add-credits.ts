@@ -21,7 +21,7 @@ import { ensureFirstPool } from "../edit-catalog.ts";
 import { nullable, poolKeyField, readTime, strictObject, timeOf, timeOrNull } from "../fields.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `erased:` and a hash replace an erased reference, so callers cannot use that prefix. */
+/** Erasing a customer replaces each reference with `erased:` and a hash, so callers cannot use that prefix. */
 export const referenceField = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -35,7 +35,7 @@ export const referenceField = Type.String({
 export const CreditsBody = strictObject({
   credits: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [500] }),
   kind: Type.Enum(["purchase", "manual", "promotion"], {
-    description: "If credits have the same expiry, free credits are spent before purchased ones.",
+    description: "Among credits with the same expiry, free credits are spent before purchased ones.",
   }),
   pool: Type.Optional(poolKeyField),
   expiresAt: Type.Optional(
@@ -103,7 +103,7 @@ export function explainRefusal(
 type RefusedAddition = {
   readonly pool?: string;
   readonly customerId?: CustomerId | null;
-  /** Null if it may not be shown. */
+  /** Null if the caller may not see the earlier grant. */
   readonly usedBy?: ReferenceUse | null;
 };
 
@@ -138,7 +138,7 @@ export type AddCreditsInput = GrantOrigin & {
   readonly kind: Exclude<GrantKind, "allowance">;
   readonly credits: number;
   readonly expiresAt: Instant | null;
-  /** Whether to create a customer who does not exist. Yes if undefined. */
+  /** Whether to create a customer who does not exist. Default: true. */
   readonly creates?: boolean;
 };
 
@@ -215,7 +215,7 @@ async function findUse(
 }
 
 /**
- * Describes an addition for the audit log, without its reference or note. These are stored with the grant, where they can be erased.
+ * Describes an addition for the audit log, without its reference or note. Both are stored with the grant, where they can be erased.
  */
 export function describeAddition(
   before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,

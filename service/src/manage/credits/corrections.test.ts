@@ -87,7 +87,7 @@ test("a forged consume ID cannot reverse a grant or another reversal", async () 
   }
 });
 
-test("concurrent revocations revoke a grant once and keep spent credits spent", async () => {
+test("concurrent revocations revoke a grant once and do not affect spent credits", async () => {
   const credits = await setupCredits();
   const { cell, context } = credits;
   await addCredits(cell, context, TOP_UP);
@@ -111,7 +111,7 @@ test("credits returned to a revoked grant stay revoked", async () => {
   await expectSoundBooks(credits.database);
 });
 
-test("a revoked allowance stays revoked after leaving and resuming the plan", async () => {
+test("a revoked allowance stays revoked after the customer leaves and resumes the plan", async () => {
   const credits = await setupCredits();
   const { cell, context, publish, assign } = credits;
   await publish({ key: "free", name: "Free", allowances: [] });

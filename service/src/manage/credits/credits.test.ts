@@ -43,7 +43,7 @@ test("concurrent top-ups without a reference all add credits", async () => {
   await expectSoundBooks(database);
 });
 
-test("the 51st open grant is rejected unless it merges with an open one", async () => {
+test("a customer's 51st open grant is rejected unless it merges with an open grant", async () => {
   const { cell, context, database } = await setupCredits();
   const inDays = (days: number): Instant => brandAs<Instant>(start + days * DAY_MS);
   const start = Date.now();
@@ -83,7 +83,7 @@ test("a balance never exceeds the largest safe integer", async () => {
 });
 
 test.each([0.5, 1.5, 0, -1, Number.NaN])(
-  "%d credits are rejected, and wallet and ledger agree",
+  "adding %d credits is rejected, and wallet and ledger stay consistent",
   async (credits) => {
     const { cell, context, check, database } = await setupCredits();
     await addCredits(cell, context, { ...TOP_UP, credits }).catch(() => null);
@@ -118,11 +118,11 @@ test("every top-up is audited with the values before and after, without referenc
   expect(await database.query("select reference, note from cell.grants where reference is not null")).toEqual(
     [{ reference: "pay_1", note: "for the delay" }],
   );
-  // Reference and note must not outlive an erased customer.
+  // Reference and note must not remain in the audit log after the customer is erased.
   expect(await database.count("cell.audit as a", "to_jsonb(a)::text like '%carol%'")).toBe(0);
 });
 
-test("the values before a top-up in the audit log include due changes", async () => {
+test("the balance before a change in an audit entry includes due renewals and expiries", async () => {
   const { cell, context, consume, topUp, database } = await setupCredits();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await windBack(database, 40 * DAY_MS);
@@ -132,7 +132,7 @@ test("the values before a top-up in the audit log include due changes", async ()
   const audits = await database.query(
     "select action, before -> 'balances' as before, after -> 'balances' as after from cell.audit order by id",
   );
-  // The 90 credits left from the first month expired; the next month granted 100.
+  // The 90 credits left from the first month expired. The next month granted 100.
   expect(audits.slice(-2)).toEqual([
     { action: "credits.added", before: { credits: 100 }, after: { credits: 150 } },
     { action: "plan.ended", before: { credits: 150 }, after: { credits: 50 } },

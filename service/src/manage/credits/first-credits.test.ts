@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("the first credits in an environment need no catalog and create its pool", async () => {
+test("adding the first credits in an environment needs no catalog and creates the pool", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   const body = { credits: 5, kind: "purchase", price: { amount: 4900, currency: "eur" } };
@@ -19,7 +19,7 @@ test("the first credits in an environment need no catalog and create its pool", 
   expect([other.status, other.body["code"]]).toEqual([422, "unknown_key"]);
 });
 
-test("reversing an impossible charge ID returns not found", async () => {
+test("reversing a charge with an impossible ID returns 404", async () => {
   const { manage } = await setupManage();
   const reply = await manage("POST", "customers/ada/consumes/con_7zzzzzzzzz00000000000000zz/reverse", {
     body: {},

@@ -71,7 +71,7 @@ test("a reversal returns all items, and repeating it with its reference reverses
   await expectSoundBooks(database);
 });
 
-test("a reversal of one item leaves the others, and its reference cannot be used for another item or quantity", async () => {
+test("reversing one item keeps the other charges, and the reference cannot be reused for another item or quantity", async () => {
   const { reverse, database } = await setupCharge();
   const one = { item: 1, quantity: 1_000, reference: "ticket-1" };
   expect((await reverse(one)).body).toMatchObject({
@@ -140,7 +140,7 @@ test("concurrent reversals of a request and of its items return each charge once
   await expectSoundBooks(database);
 });
 
-test("the key of a request with items shows its response, all its charges, and how a reuse differed", async () => {
+test("the key of a request with items shows its response, all its charges, and how a rejected reuse differed", async () => {
   const managed = await setupCharge();
   const { manage, consume, database, reverse } = managed;
   await consume({
@@ -171,7 +171,7 @@ test("the key of a request with items shows its response, all its charges, and h
   ]);
 });
 
-test("a denied request with items is listed and explained with all of them", async () => {
+test("a denied request with items is listed and explained with all its items", async () => {
   const { consume, manage, topUp } = await setupManage();
   const items = [
     { feature: "image.render", quantity: 6 },
@@ -200,7 +200,7 @@ test("a denied request with items is listed and explained with all of them", asy
   expect(JSON.stringify(story["answer"])).toBe(reply.text);
 });
 
-test("exports show the request and the index of each charge and reversal", async () => {
+test("exports show the consume ID and item index of each charge and reversal", async () => {
   const managed = await setupCharge();
   const { consumeId, reverse, consume } = managed;
   await reverse({ item: 1 });
@@ -216,7 +216,7 @@ test("exports show the request and the index of each charge and reversal", async
   expect(ledger.find(({ kind }) => kind === "reverse")).toMatchObject({ reverses: consumeId, item: 1 });
 });
 
-test("usage grouped by metadata counts all items of a request, and their reversals, under its value", async () => {
+test("usage grouped by metadata counts all items of a request, and their reversals, under the request's value", async () => {
   const { manage, reverse } = await setupCharge();
   const group = async () =>
     (await manage("GET", "usage?groupBy=metadata&metadataField=chat")).body["lines"] as object[];

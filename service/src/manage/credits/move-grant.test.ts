@@ -16,7 +16,7 @@ import {
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { movedReference } from "./move-grant.ts";
 
-test("a payment moves to the right customer, and the response shows what was already spent", async () => {
+test("a move adds the remaining credits to the other customer, and the response shows the credits already spent", async () => {
   const managed = await setupMove();
   await render(managed, 22, "spent");
   expect((await preview(managed)).body).toEqual({
@@ -85,7 +85,7 @@ test("a repeated call moves nothing more and returns the first result", async ()
   expect(await countRows(managed.database)).toEqual(rows);
 });
 
-test("each customer's audit log has an entry that names the other customer, and no ID is stored", async () => {
+test("both customers' audit logs record a move and name the other customer, without storing an ID", async () => {
   const managed = await setupMove();
   await managed.manage("PUT", "customers/bob", { body: { name: "Bob" } });
   await render(managed, 22, "spent");
@@ -121,7 +121,7 @@ test.each(["viewer"] as const)("a %s cannot move credits", async (role) => {
   expect(await countRows(managed.database)).toEqual(rows);
 });
 
-test("nothing moves if nothing is left, and the error gives the reason", async () => {
+test("a grant without remaining credits cannot be moved, and the error gives the reason", async () => {
   const managed = await setupMove();
   const { manage, database } = managed;
   const soon = new Date(Date.now() + 2_000).toISOString();
@@ -151,7 +151,7 @@ test("nothing moves if nothing is left, and the error gives the reason", async (
   expect(await countRows(database)).toEqual(rows);
 });
 
-test("held credits do not move: a hold spends them, or they are revoked when it ends", async () => {
+test("held credits do not move: they are spent or revoked when the hold ends", async () => {
   for (const end of ["settle", "release"] as const) {
     const managed = await setupMove();
     const { open, settle, release } = openHolds(managed);
@@ -192,7 +192,7 @@ test("a moved grant keeps its expiry, kind and pool, and only its share of merge
   const expiresAt = new Date(Date.now() + 60 * DAY_MS).toISOString();
   for (const credits of [100, 200, 300])
     await add(managed, { credits, expiresAt, kind: "promotion", reference: `promo-${credits}` });
-  // Expiring credits are spent first: the allowance, the first grant and 50 of the second. The third is revoked.
+  // Expiring credits are spent first: the allowance, the first grant and 50 of the second. The third grant is revoked.
   await render(managed, 25, "spent");
   await managed.manage("POST", "customers/ada/grants/5/revoke");
   expect((await move(managed, { grant: 4 })).body).toMatchObject({ credits: 150, spent: 50 });
@@ -237,11 +237,11 @@ test.each([
   ["pi_1-moved-9", "pi_1-moved-10"],
   ["x".repeat(255), `${"x".repeat(249)}-moved`],
   [null, null],
-])("the reference %j becomes %j", (old, expected) => {
+])("moving a grant with reference %j creates a grant with reference %j", (old, expected) => {
   expect(movedReference(old)).toBe(expected);
 });
 
-test("a reference that is already used is rejected, and another one is accepted", async () => {
+test("a move rejects a reference that is already used and accepts an unused reference", async () => {
   const managed = await setupMove();
   await add(managed, { credits: 1, reference: "pi_1-moved" }, "cara");
   const rows = await countRows(managed.database);
@@ -255,7 +255,7 @@ test("a reference that is already used is rejected, and another one is accepted"
   expect(reply.body).toMatchObject({ outcome: "moved", reference: "pi_1 of Bob" });
 });
 
-test("unknown customers and grants, other environments and invalid bodies are rejected, and nothing is created", async () => {
+test("moves with unknown customers or grants, other environments or invalid bodies are rejected and create nothing", async () => {
   const managed = await setupMove();
   const { manage, project } = managed;
   await manage("PUT", `/manage/v1/projects/${project.projectId}/live/customers/only-live`, { body: {} });

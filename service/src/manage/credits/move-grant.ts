@@ -80,7 +80,7 @@ export async function moveGrant(cell: Pool, context: Context, input: MoveInput):
 async function moveOnce(tx: Tx, context: Context, input: MoveInput): Promise<MoveOutcome> {
   const { environmentId } = context;
   const ids = sortNames(environmentId, [input.from, input.to]).map(({ customerId }) => customerId);
-  // Take the first lock separately: in one statement, the planner may lock the two wallets in either order.
+  // Locks the first wallet separately, because one statement could lock the two wallets in either order.
   const [first = input.from] = ids;
   await openWallet(tx, context, first);
   const { wallets, catalog, clock } = await openWallets(tx, environmentId, ids, "wait");
@@ -104,7 +104,7 @@ export function previewMove(
   { environmentId }: Pick<Context, "environmentId">,
   input: MoveInput,
 ): Promise<{ readonly outcome: MoveOutcome; readonly parties: Parties | null }> {
-  // A hold may be opened or end at any time, and its wallet must be read with it.
+  // Uses one snapshot, because otherwise a hold could open or end between reading the wallet and its holds.
   return snapshot(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);

@@ -30,7 +30,8 @@ const MoveBody = strictObject({
     nullable({
       ...referenceField,
       description:
-        "The reference of the new grant. If omitted or null, the old reference followed by `-moved`. A grant without a reference gets none.",
+        "The reference of the new grant. If omitted or null, the original grant's reference with `-moved` added. If the original grant " +
+        "has no reference, the new grant has none.",
       examples: ["pi_3MtwBwLkdIwHu7ix-moved"],
     }),
   ),
@@ -42,7 +43,7 @@ const SPENT = "Credits of the grant that were spent before the move. They do not
 const spentField = Type.Integer({ description: SPENT, examples: [120] });
 const heldField = Type.Integer({
   description:
-    "Credits of the grant that open holds set aside. They do not move: a hold spends them, or they are revoked when it ends.",
+    "Credits of the grant that open holds set aside. They do not move. When the hold ends, they are spent or revoked.",
   examples: [0],
 });
 const newReference = nullable(
@@ -100,9 +101,12 @@ function moving({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Move a grant to another customer",
     description:
-      "For credits that were added to the wrong customer. Revokes the remaining credits of the grant, and adds the same credits to the " +
-      "other customer, with the same kind, pool and expiry. Either both happen or neither does. Credits that are spent or held do not move. " +
-      "Safe to repeat: a grant moves once. Allowances cannot be moved. The price stays on the original grant.",
+      "Moves credits that were added to the wrong customer. In one transaction, revokes the remaining credits of the grant and adds " +
+      "them to the other customer, with the same kind, pool and expiry.\n\n" +
+      "- Credits that are spent or held do not move.\n" +
+      "- Allowances cannot be moved.\n" +
+      "- The price stays on the original grant.\n" +
+      "- Safe to repeat: a grant moves only once.",
     params: moveParams,
     body: MoveBody,
     answer: Type.Object({
@@ -145,8 +149,8 @@ function previewing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview moving a grant",
     description:
-      "Returns what `move` would do with the same body, and writes nothing: the credits that move, the credits that are spent or " +
-      "held, and both balances before and after.",
+      "Returns what `move` would do with the same body. Writes nothing. The response shows the credits that would move, the credits " +
+      "that are spent or held, and both balances before and after.",
     params: moveParams,
     body: MoveBody,
     answer: MovePreview,

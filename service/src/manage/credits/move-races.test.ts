@@ -63,7 +63,7 @@ test("moves in both directions during charges neither lose nor create credits", 
   await expectVerified(managed.database);
 });
 
-test("a move that fails halfway leaves nothing behind, and can be repeated", async () => {
+test("a move that fails halfway changes nothing and can be repeated", async () => {
   const managed = await setupMove();
   const { database } = managed;
   const admin = await connectTo(database);

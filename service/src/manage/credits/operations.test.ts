@@ -17,7 +17,7 @@ async function render({ consume }: Managed, quantity: number, idempotencyKey = "
   return String(body["consumeId"]);
 }
 
-test("a repeated top-up adds again and returns the balance before and after", async () => {
+test("without a reference, each top-up adds credits again and returns the balance before and after", async () => {
   const managed = await setupManage();
   expect((await add(managed, {})).body).toEqual({
     outcome: "added",
@@ -77,7 +77,7 @@ test("twenty concurrent top-ups, reversals and charges for one customer all succ
   await expectSoundBooks(database);
 });
 
-test("a reversal that would make the balance too large is rejected like a top-up", async () => {
+test("a reversal that would make the balance too large is rejected, as a top-up would be", async () => {
   const managed = await setupManage();
   const { manage, consume, publish, context, cell, database } = managed;
   const reel = { key: "reel", name: "Reel", unit: null, pool: "credits", cost: { credits: 1e9, per: 1 } };
@@ -119,7 +119,7 @@ test("a repeated top-up with a reference returns the current balance", async () 
   });
 });
 
-test("a reference used for other credits is rejected", async () => {
+test("a reference already used for different credits is rejected", async () => {
   const managed = await setupManage();
   await add(managed, { reference: "pay_1" });
   for (const [body, customer] of [
@@ -139,7 +139,7 @@ test.each([
   [{ pool: "gold" }, "unknown_key", "`gold`"],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", "`expiresAt`"],
   [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", ""],
-])("%j is rejected and creates no customer", async (body, code, detail) => {
+])("a top-up of %j is rejected and creates no customer", async (body, code, detail) => {
   const managed = await setupManage();
   expect(await add(managed, body, "bob")).toMatchObject({
     status: 422,
@@ -148,7 +148,7 @@ test.each([
   expect(await managed.database.count("cell.customers")).toBe(1);
 });
 
-test("the 51st open grant is rejected", async () => {
+test("a top-up that would create the 51st open grant is rejected", async () => {
   const managed = await setupManage();
   const expiresAt = (day: number) => new Date(Date.now() + day * DAY_MS).toISOString();
   for (let day = 1; day <= 49; day++) {
@@ -171,12 +171,12 @@ test.each([
   { price: { amount: 1, currency: "euro" } },
   { expiresAt: "2999-01-01" },
   { nonce: "1" },
-])("%j is an invalid top-up", async (body) => {
+])("a top-up with the body %j is rejected", async (body) => {
   const managed = await setupManage();
   expect(await add(managed, body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
-test("a charge is reversed in parts, never by more than is left", async () => {
+test("a charge can be reversed in parts, but never by more than its remaining quantity", async () => {
   const managed = await setupManage();
   const consumeId = await render(managed, 5);
   const reverse = (body: object) =>
@@ -222,7 +222,7 @@ test("a partial reversal with a reference happens once, even if requested eight 
   await expectSoundBooks(managed.database);
 });
 
-test("a charge cannot be reversed by another customer or environment", async () => {
+test("a charge cannot be reversed through another customer or environment", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const consumeId = await render(managed, 5);

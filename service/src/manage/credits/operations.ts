@@ -37,7 +37,7 @@ const quantityField = Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: QUANTITY_MAX,
-      description: "If omitted or null, everything not yet reversed is reversed.",
+      description: "The quantity to reverse. If omitted or null, everything not yet reversed.",
       examples: [1],
     }),
   ),
@@ -49,7 +49,7 @@ const itemField = Type.Optional(
       minimum: 0,
       maximum: ITEMS_MAX - 1,
       description:
-        "The index in the request's `items`, to reverse one of several charges. If omitted or null, all of them are reversed.",
+        "The index in the request's `items`, to reverse only that charge. If omitted or null, all charges of the request are reversed.",
       examples: [0],
     }),
   ),
@@ -93,8 +93,8 @@ function adding({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Add credits",
     description:
-      "Each call adds credits again. With a `reference`, the call is safe to repeat and adds them only once. Creates the " +
-      "customer if it does not exist. `pool` defaults to `credits`.",
+      "Adds credits to a customer, and creates the customer if it does not exist. Each call adds the credits again. With a " +
+      "`reference`, the call is safe to repeat and adds them only once. `pool` defaults to `credits`.",
     params: customerParams,
     body: CreditsBody,
     answer: Type.Object({
@@ -133,8 +133,8 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview adding credits",
     description:
-      "Returns what `credits` would do with the same body, and writes nothing: balance before and after, what the credits pay for, " +
-      "the same credits added in the last ten minutes, and the grant that already uses the reference.",
+      "Returns what adding the credits would do with the same body. Writes nothing. The response shows the balance before and after, " +
+      "what the credits pay for, identical credits added in the last ten minutes, and the grant that already uses the reference.",
     params: customerParams,
     body: CreditsBody,
     answer: CreditsPreview,
@@ -156,21 +156,26 @@ function reversing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Reverse a charge",
     description:
-      "Reverses the whole charge or part of its quantity. For a request with several `items`, reverses all of them, or the one named by " +
-      "`item`; a `quantity` needs the `item`. Credits return to the grants they came from and keep those grants' " +
-      "expiry, and the limit counter decreases. Never reverses more than was charged. Without a `reference`, repeating a " +
-      "partial reversal reverses another part.",
+      "Reverses the whole charge or part of its quantity.\n\n" +
+      "- For a request with several `items`, reverses all of its charges, or only the one at index `item`. A `quantity` then requires " +
+      "`item`.\n" +
+      "- Credits return to the grants they were taken from, with the same expiry. The limit counter decreases.\n" +
+      "- Never reverses more than was charged.\n" +
+      "- Without a `reference`, repeating a partial reversal reverses another part.",
     params: consumeParams,
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
-      quantity: Type.Integer({ description: "Total reversed quantity of all items.", examples: [1] }),
+      quantity: Type.Integer({ description: "Quantity reversed in total, for all items.", examples: [1] }),
       credits: Type.Integer({
         description:
-          "Total returned credits of all items. Credits returned to an expired grant expire again immediately.",
+          "Credits returned in total, for all items. Credits returned to an expired grant expire again immediately.",
         examples: [10],
       }),
-      overageCredits: Type.Integer({ description: "Total overage undone in all items.", examples: [0] }),
+      overageCredits: Type.Integer({
+        description: "Overage reversed in total, for all items.",
+        examples: [0],
+      }),
       items: Type.Array(
         Type.Object({
           item: Type.Integer({ examples: [0] }),
@@ -179,8 +184,7 @@ function reversing({ cellOf }: ManageParts): Operation {
           overageCredits: Type.Integer({ examples: [0] }),
         }),
         {
-          description:
-            "The amounts that this call reversed, by item. A charge without `items` has one item, with index 0.",
+          description: "The reversed amounts by item. A request without `items` has one item, with index 0.",
         },
       ),
       customer: Customer,
@@ -213,9 +217,9 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview reversing a charge",
     description:
-      "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
-      "and how much can be spent again. If the request had several `items`, name one. Also works for charges before the workspace's history window, because they can be " +
-      "reversed too.",
+      "Returns what reversing the charge would do. Writes nothing. The response shows the balance before and after, the grants that get " +
+      "credits back, and how many of these credits can be spent again. For a request with several `items`, `item` is required. Charges before the " +
+      "workspace's history window can be previewed, because they can also be reversed.",
     params: consumeParams,
     body: strictObject({ item: itemField, quantity: quantityField }),
     answer: ReversalPreview,

@@ -66,7 +66,7 @@ export const CreditsPreview = Type.Object({
       unit: nullable(Type.String({ examples: ["image"] })),
       quantity: Type.Integer({ examples: [50] }),
     }),
-    { description: "How much of each feature in the plan the added credits would pay for." },
+    { description: "The quantity of each plan feature that the added credits would pay for." },
   ),
   twins: Type.Array(Twin, {
     description: "Identical credits added to this customer within the last ten minutes.",

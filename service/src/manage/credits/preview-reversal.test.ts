@@ -41,7 +41,7 @@ test("a reversal does exactly what its preview showed, and the preview writes no
 test("revoking one of several merged grants keeps the credits of the others", async () => {
   const managed = await setupManage();
   const { manage } = managed;
-  // Added twice by mistake; the second grant is revoked.
+  // The credits were added twice by mistake. The second grant is revoked.
   const credits = { credits: 100, kind: "purchase" };
   await manage("POST", "customers/ada/credits", { body: credits });
   await manage("POST", "customers/ada/credits", { body: credits });
@@ -83,7 +83,7 @@ test("a preview shows which credits would return to revoked grants or to a plan 
   expect((await manage("POST", `${path.replace("ada", "nobody")}/preview`, { body: {} })).status).toBe(404);
 });
 
-test("a preview shows that a lowered allowance takes back less", async () => {
+test("a preview shows that a lowered allowance limits the credits that can be spent again", async () => {
   const managed = await setupManage();
   const { manage, publish } = managed;
   await manage("POST", "customers/ada/credits", { body: { credits: 50, kind: "purchase" } });
@@ -107,9 +107,9 @@ test("a preview shows that a lowered allowance takes back less", async () => {
   });
 });
 
-test("a preview shows the overage that the reversal undoes, before credits return", async () => {
+test("a preview shows that overage is reversed before credits return", async () => {
   const { consume, manage } = await setupOverage(50);
-  // 100 credits and 30 of overage.
+  // Charges 100 credits and 30 overage credits.
   const { body: charged } = await consume({ feature: "image.render", quantity: 13, idempotencyKey: "over" });
   const path = `customers/ada/consumes/${String(charged["consumeId"])}/reverse`;
   const steps = [

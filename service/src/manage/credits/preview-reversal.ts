@@ -26,7 +26,7 @@ export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
   credits: Type.Integer({ description: "Credits that would be returned.", examples: [10] }),
   overageCredits: Type.Integer({
-    description: "Overage that would be undone. It returns no credits.",
+    description: "Overage that would be reversed. It returns no credits.",
     examples: [0],
   }),
   pool: Type.String({ examples: ["credits"] }),
@@ -35,7 +35,7 @@ export const ReversalPreview = Type.Object({
   returns: Type.Array(
     Type.Object({
       grant: Type.Integer({
-        description: "The first of several grants with the same kind and expiry, which are spent together.",
+        description: "Grant number. For several grants with the same kind and expiry, the first one.",
         examples: [7],
       }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
@@ -45,12 +45,13 @@ export const ReversalPreview = Type.Object({
       rest: nullable(
         Type.Enum(["revoked", "expired", "waiting", "lowered"], {
           description:
-            "Why the rest cannot be spent: its grant was revoked or has expired, the plan that granted it is paused, or a " +
-            "new plan version has lowered the allowance.",
+            "Why the other part cannot be spent. `revoked`: the grant was revoked. `expired`: the grant has expired. `waiting`: the " +
+            "plan that granted the credits is paused. `lowered`: a new plan version has lowered the allowance. Null if all credits " +
+            "can be spent.",
         }),
       ),
     }),
-    { description: "The grants, in the order they were spent." },
+    { description: "The grants that get credits back, in the order in which they were spent." },
   ),
 });
 
@@ -62,8 +63,8 @@ export type PreviewOutcome =
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
- * Decides, like the reversal itself, what reversing a charge would do. Writes nothing. The history window does not apply: a caller
- * who has the ID may reverse the charge and would get the same result.
+ * Decides what reversing a charge would do, in the same way as the reversal. Writes nothing. The history window does not apply, because
+ * a caller who has the charge's ID can also reverse charges from before the window.
  */
 export function previewReversal(
   cell: Pool,
@@ -116,7 +117,7 @@ export function previewReversal(
 
 type Return = ReversalPreview["returns"][number];
 
-/** Entries before the reversal are due changes. Entries after it are the expiry or revocation of returned credits. */
+/** Ledger entries before the reversal entry are changes that were due. Later entries expire or revoke returned credits. */
 function describeReturns(
   before: Wallet,
   { entries, wallet: after }: Change,
@@ -150,7 +151,7 @@ function findRest(
   return waiting < (waitingIn(before, slot) ?? 0) + credits ? "lowered" : "waiting";
 }
 
-/** The credits of a grant that belongs to a paused plan. Null if it does not. */
+/** The remaining credits of a grant that belongs to a paused plan. Null for any other grant. */
 function waitingIn({ paused }: Wallet, number: number): number | null {
   const grants = paused.flatMap((plan) => plan.grants);
   return grants.find((grant) => grant.number === number)?.remaining ?? null;

@@ -18,7 +18,7 @@ async function preview(
   return reply.body;
 }
 
-/** Dumps all rows of the cell as text, without background writes: request log, usage roll-ups and job positions. */
+/** Dumps all rows of the cell as text, except tables written in the background: request log, usage roll-ups, job positions. */
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables
@@ -57,7 +57,7 @@ test("a preview shows the effect of the credits and writes nothing", async () =>
   expect(await dump(managed.database)).toBe(before);
 });
 
-test("a preview shows the same credits added in the last ten minutes and their actor", async () => {
+test("a preview shows identical credits added in the last ten minutes and who added them", async () => {
   const managed = await setupManage();
   const { manage, tokens, database } = managed;
   const body = { ...TOP_UP, reference: "pay_1" };
@@ -106,7 +106,7 @@ test("a preview shows the grant that uses the reference", async () => {
   });
 });
 
-test("a reference used before the history window is still rejected, but its use is hidden", async () => {
+test("a reference used before the history window is still rejected, but the earlier grant is hidden", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await manage("POST", "customers/bob/credits", { body: { ...TOP_UP, reference: "pay_1" } });
@@ -121,7 +121,7 @@ test.each([
   [{ pool: "gold" }, "unknown_key", null],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", 100],
   [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", 100],
-])("a preview of %j reports the same error as adding it", async (body, code, balance) => {
+])("a preview of adding %j reports the same error as adding the credits", async (body, code, balance) => {
   const managed = await setupManage();
   const { refusal, ...rest } = await preview(managed, body);
   expect(rest).toMatchObject({ outcome: "refused", balanceBefore: balance, balanceAfter: balance });

@@ -12,7 +12,7 @@ async function setup() {
   return { ...reversals, logged };
 }
 
-test("the audit log names the API key, and can be searched by it", async () => {
+test("the audit log names the API key that reversed a charge, and can be filtered by it", async () => {
   const { charge, reverse, reverseByHand, manage } = await setup();
   const consumeId = await charge(RENDER);
   const reply = await reverse(consumeId, { quantity: 1, idempotencyKey: "undo" });
@@ -38,7 +38,7 @@ test("the audit log names the API key, and can be searched by it", async () => {
   ]);
 });
 
-test("the ledger shows the key and the note of a reversal", async () => {
+test("the ledger shows the idempotency key and the note of a reversal", async () => {
   const { charge, reverse, manage } = await setup();
   const consumeId = await charge({ ...RENDER, memberId: "user_7" });
   await reverse(consumeId, { quantity: 1, idempotencyKey: "undo", note: "One image was blank" });
@@ -51,7 +51,7 @@ test("the ledger shows the key and the note of a reversal", async () => {
   ]);
 });
 
-test("a key shows the charge that it reversed, and in which fields a rejected request differs", async () => {
+test("a reversal's idempotency key shows the reversed charge and the fields in which a rejected reuse differs", async () => {
   const { charge, reverse, manage, consume, logged } = await setup();
   const consumeId = await charge({ ...RENDER, memberId: "user_7", metadata: { job: 1 } });
   const other = await charge(RENDER);

@@ -25,7 +25,7 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
-  /** Index of the charge among the charges of the request. Null reverses all of them. */
+  /** Index of the charge among the charges of the request. Null reverses all charges. */
   readonly item?: number | null;
   /** Null reverses everything not yet reversed. */
   readonly quantity: number | null;
@@ -42,7 +42,7 @@ export type ReverseOutcome =
   | { kind: "consume_not_found" | "customer_not_found" | "item_required" | "reference_reused" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
-/** Reverses charges, or part of one charge's quantity, with new ledger entries; the charges stay in the ledger. */
+/** Reverses charges, or part of one charge's quantity, by adding ledger entries. The charges stay in the ledger. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   const reverseIn = async (tx: Tx): Promise<ReverseOutcome> => {
     const uuid = parseTimedId("con", input.consumeId);
@@ -99,7 +99,7 @@ async function findEarlier(
   const earlier = await listReversals(tx, id, reference);
   const [first] = earlier;
   if (first === undefined) return null;
-  // Repeating a reversal of everything that was left is the same request, even if nothing is left now.
+  // A repeated request to reverse everything is the same request, even though nothing is left to reverse now.
   const isWhole = item === null && quantity === null;
   const isFirst = (item ?? first.item) === first.item && (quantity ?? first.quantity) === first.quantity;
   const isSame = isWhole || (earlier.length === 1 && isFirst);

@@ -7,7 +7,7 @@ function add({ manage }: Managed, body: object): Promise<Reply> {
   return manage("POST", "customers/ada/credits", { body: { credits: 50, kind: "purchase", ...body } });
 }
 
-test("a grant is revoked once, by its number, and only for its own customer", async () => {
+test("a grant can be revoked only once, and only for its own customer", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await add(managed, {});
@@ -60,7 +60,7 @@ test("the ledger and the audit log show the note of a revocation, until the cust
   await expectSoundBooks(managed.database);
 });
 
-test("revoking a moved grant shows who has the credits", async () => {
+test("revoking a moved grant shows which customer received the credits", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await add(managed, {});

@@ -37,8 +37,8 @@ export function revokeOperation({ cellOf }: ManageParts): Operation {
     noun: "Credits",
     summary: "Revoke a grant",
     description:
-      "Removes the unspent credits of a grant. Spent credits are not affected. Safe to repeat. If several grants with the same kind and expiry are open, " +
-      "the oldest is spent first. The `note` is stored with the ledger entry, as `metadata`.",
+      "Removes the unspent credits of a grant. Spent credits are not affected. If several grants with the same kind and expiry are open, " +
+      "the oldest is spent first. The `note` is stored with the ledger entry, as `metadata`. Safe to repeat.",
     params: Type.Object({
       ...customerParams.properties,
       grant: Type.String({ pattern: "^\\d{1,9}$", description: "The grant's number.", examples: ["7"] }),
@@ -47,7 +47,7 @@ export function revokeOperation({ cellOf }: ManageParts): Operation {
     answer: Type.Object({
       outcome: Type.Enum(["revoked", "already_revoked"]),
       credits: Type.Integer({ description: "Credits removed by this call.", examples: [120] }),
-      movedTo: movedField("The customer and grant that have the credits, if they were moved before."),
+      movedTo: movedField("The customer and grant that received the credits, if the grant was moved."),
       customer: Customer,
     }),
     handle: async (call) => {
@@ -66,7 +66,7 @@ export function revokeOperation({ cellOf }: ManageParts): Operation {
   });
 }
 
-/** The customer and grant that have the credits of a moved grant. */
+/** The customer and grant that received the credits of a moved grant. */
 type MovedTo = ShownCustomer & { readonly grant: number };
 
 export type Revocation =
@@ -74,7 +74,7 @@ export type Revocation =
       kind: "revoked";
       grant: GrantFacts;
       credits: number;
-      /** Credits that open holds set aside. They are taken when their hold ends. */
+      /** Credits that open holds set aside. They are spent or revoked when the hold ends. */
       held: number;
       change: Change | null;
     }
@@ -127,7 +127,7 @@ async function findMovedTo(tx: Tx, open: OpenWallet, grant: number): Promise<Mov
   return { ...(customers.get(move.toCustomer) ?? NO_CUSTOMER), grant: move.toGrant };
 }
 
-/** The note is stored with the ledger entry, where it can be erased. A revocation that takes nothing has no entry, and no note. */
+/** Stores the note with the ledger entry, where it can be erased. If there are no credits to revoke, there is no entry and no note. */
 export async function saveRevocation(
   tx: Tx,
   context: Context,

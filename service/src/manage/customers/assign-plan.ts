@@ -24,7 +24,7 @@ export type AssignPlanInput = {
   readonly anchor: Instant | null;
   /** Null starts the plan now. */
   readonly startsAt?: PlanTime | null;
-  /** Null for no end. Undefined keeps the current end. */
+  /** Null for no end date. Undefined keeps the current end date. */
   readonly endsAt?: PlanTime | null | undefined;
   readonly shorten?: boolean;
   readonly asOf?: Instant | null;
@@ -36,7 +36,7 @@ export type AssignPlanOutcome =
   | { kind: "plan_not_found" }
   | Exclude<AssignmentOutcome, { change: unknown }>;
 
-/** The first format in which a wallet can have a pending plan change. */
+/** The first data format that supports pending plan changes. */
 const DATA_FORMAT_OF_NEXT = 2;
 
 /** Assigns a plan now or later. Safe to repeat. Creates the customer if it does not exist. */
@@ -70,7 +70,7 @@ function auditOf(open: OpenWallet, plan: string, { wallet }: Change): AuditLine 
   return { action: actionOf(open, wallet), subject: plan, ...compareWallets(open, wallet) };
 }
 
-/** Chooses the audit action. Compares with the wallet after due changes, because the call did not cause those. */
+/** Chooses the audit action. Applies due changes to the earlier wallet first, because the call did not cause them. */
 function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string {
   const before = viewWallet(catalog, wallet, clock);
   if (after.next !== null && !isDeepStrictEqual(before.next, after.next)) return "plan.scheduled";
@@ -87,8 +87,8 @@ type EndPlanOutcome = {
 };
 
 /**
- * Ends a customer's plan now. Purchased credits are kept. With `asOf`, a missing customer is created to store that time, because an
- * older event that started the plan may still arrive.
+ * Ends a customer's plan now. Purchased credits are kept. With `asOf`, creates a missing customer to store the time, because an older
+ * billing event that assigns a plan may still arrive.
  */
 export function endPlan(
   cell: Pool,

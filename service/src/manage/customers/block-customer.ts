@@ -9,7 +9,7 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
-/** Blocks or unblocks a customer. All checks, charges and new holds for a blocked customer are denied, but plan and credits stay. */
+/** Blocks or unblocks a customer. A blocked customer keeps the plan and credits, but all checks, charges and new holds are denied. */
 export function blockCustomer(
   cell: Pool,
   context: Context,
@@ -24,7 +24,7 @@ export function blockCustomer(
   });
 }
 
-/** Blocks or unblocks a locked wallet. */
+/** Blocks or unblocks a wallet. The caller holds the lock on the wallet. */
 export async function saveBlock(
   tx: Tx,
   context: Context,

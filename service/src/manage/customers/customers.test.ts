@@ -8,7 +8,7 @@ async function putMany({ manage }: Managed, count: number): Promise<void> {
   }
 }
 
-test("a customer is created by the caller's ID, replaced, and read with plan and balances", async () => {
+test("a customer is created with the caller's ID, replaced, and read with the plan and balances", async () => {
   const { manage } = await setupManage();
   const id = encodeURIComponent("team/ü 1");
   const body = { name: "Acme", email: "a@acme.example", metadata: { tier: 1 } };
@@ -26,7 +26,7 @@ test("a customer is created by the caller's ID, replaced, and read with plan and
   });
 });
 
-test("a repeated PUT changes nothing, and a change is audited without its values", async () => {
+test("a repeated PUT changes nothing, and the audit log does not contain profile values", async () => {
   const { manage, database } = await setupManage();
   const body = { name: "Secret Name" };
   for (let i = 0; i < 3; i++) await manage("PUT", "customers/c", { body });
@@ -36,7 +36,7 @@ test("a repeated PUT changes nothing, and a change is audited without its values
   expect(JSON.stringify(rows)).not.toContain("Secret");
 });
 
-test("a list pages by cursor, searches by prefix and applies its filters", async () => {
+test("the customer list supports cursors, search and filters", async () => {
   const managed = await setupManage();
   const { manage, topUp } = managed;
   await putMany(managed, 7);
@@ -64,7 +64,7 @@ test("a list pages by cursor, searches by prefix and applies its filters", async
   expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
-test("each order lists every customer once, page by page, even with a search or a filter", async () => {
+test("each sort order lists every customer once across pages, even with a search or a filter", async () => {
   const { manage, topUp, publish, assign } = await setupManage();
   await publish({ key: "scale", name: "Scale" });
   const names = ["Beta", "alpha", null, "Émile", "beta", "Zulu films"];
@@ -100,7 +100,7 @@ test("each order lists every customer once, page by page, even with a search or 
   expect((await manage("GET", foreign)).status).toBe(400);
 });
 
-test("a list by name continues after the longest names", async () => {
+test("a customer list sorted by name continues after names of the maximum length", async () => {
   const { manage } = await setupManage();
   const names = ["\u{1f600}", "\u0001", "\u4e00"].map((character) => character.repeat(255));
   for (const name of names) await manage("PUT", `customers/c${names.indexOf(name)}`, { body: { name } });
@@ -120,7 +120,7 @@ test("a list by name continues after the longest names", async () => {
   expect((await manage("GET", `customers?sort=name_asc&cursor=${broken}`)).status).toBe(400);
 });
 
-test("a search finds any part of three characters, and the beginning if it is shorter", async () => {
+test("search text of three or more characters matches any part, and shorter text only the beginning", async () => {
   const { manage } = await setupManage();
   const profile = {
     name: "Fernweh Films",
@@ -139,7 +139,7 @@ test("a search finds any part of three characters, and the beginning if it is sh
   expect(await idsOf("%_o")).toEqual(["other"]);
 });
 
-test("text that PostgreSQL cannot store is rejected as invalid", async () => {
+test("a customer with text that PostgreSQL cannot store is rejected as invalid", async () => {
   const { manage } = await setupManage();
   for (const path of ["customers/a%00b", "customers?search=a%00"]) {
     expect((await manage("GET", path)).status).toBe(400);
@@ -160,7 +160,7 @@ test("creating a customer is audited once", async () => {
   expect([row?.["actor_kind"], others]).toEqual(["token", []]);
 });
 
-test("an end date beyond the largest supported time is rejected", async () => {
+test("a plan's end date after the latest supported time is rejected", async () => {
   const { manage } = await setupManage();
   const body = { plan: "pro", endsAt: "9999-12-31T23:59:59-01:00" };
   expect((await manage("POST", "customers/ada/plan", { body })).status).toBe(400);

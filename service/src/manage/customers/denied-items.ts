@@ -3,7 +3,7 @@ import { parseItems } from "../../entitlement/consumption.ts";
 import type { DeniedItems } from "../../store/cell/denials.ts";
 import { nullable } from "../fields.ts";
 
-/** Fields of a denial that are set only if the request had items. */
+/** Fields of a denial that are set only for requests with `items`. */
 export const deniedItemsFields = {
   deniedItem: nullable(
     Type.Integer({

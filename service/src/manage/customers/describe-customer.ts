@@ -34,13 +34,13 @@ export const Customer = Type.Object({
       name: Type.String({ examples: ["Pro"] }),
       version: Type.Integer({ examples: [3] }),
       isDefault: Type.Boolean({
-        description: "True for the environment's default plan, false for an assigned one.",
+        description: "True for the environment's default plan, false for an assigned plan.",
       }),
       anchor: timeField,
       periodEndsAt: nullable(
         timeOf(
-          "End of the current period of the longest allowance, or of the plan if that is sooner. Calls can refer to it as " +
-            "`period_end`. Null if no allowance renews.",
+          "When the allowance with the longest period renews next, or when the plan ends if that is sooner. When you assign a " +
+            "plan, `period_end` means this time. Null if no allowance renews.",
           "2026-12-15T00:00:00Z",
         ),
       ),
@@ -75,7 +75,7 @@ export const Customer = Type.Object({
 
 export type Customer = Static<typeof Customer>;
 
-/** Describes the customer as of now: due changes are applied but not written. */
+/** Describes the customer with due changes applied. These changes are not written. */
 export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
   const wallet = viewWallet(catalog, record.wallet, clock);
   const now = decisionTime(catalog, record.wallet, clock);

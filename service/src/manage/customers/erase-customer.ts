@@ -36,27 +36,27 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `rows` counts the charges, changes of holds, denials and events that had metadata or a member. */
+/** `rows` counts the charges, hold changes, denials and events that had metadata or a member. */
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
 type Input = { readonly customerId: CustomerId };
 
 const WRITERS_END_MS = 12_000;
-/** An erasure that began longer ago than this was interrupted. */
+/** An erasure that is still unfinished after this time is treated as interrupted. */
 const HIDDEN_MS = 5 * 60_000;
 
-// Each change is a transaction of a few tens of milliseconds. No old snapshot slows down a busy wallet, and no statement comes near
-// its timeout, however large the tables are.
+// Each batch is a transaction of a few tens of milliseconds, even in large tables. A long transaction would slow down busy wallets
+// with its old snapshot, and could reach the statement timeout.
 const ROWS_MAX = 1_000;
-/** Number of events whose keys are found by one scan. */
+/** Maximum number of events per scan of the idempotency keys. */
 const EVENTS_MAX = 20_000;
-/** Pages of keyed requests that one statement scans: 32 MB, which a busy disk reads within a second. */
+/** Number of pages of keyed requests scanned per statement. A busy disk reads these 32 MB within a second. */
 const PAGES_MAX = 4_000;
 
 /**
- * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts are kept under a
- * number that identifies no person. The ID is erased first, so that no new request finds the customer. After the requests in flight
- * have ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
+ * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts are kept under
+ * an anonymous customer number. The ID is erased first, so that no new request finds the customer. After all requests in flight have
+ * ended, a sweep erases the remaining data. A background job finishes interrupted erasures (decision 18).
  */
 export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {
   const hidden = await hide(cell, context, input);
@@ -74,7 +74,7 @@ export async function eraseCustomer(cell: Pool, context: Context, input: Input):
   }
 }
 
-/** Finishes erasures that were interrupted. Several processes may work on the same one: every step can be repeated. */
+/** Finishes erasures that were interrupted. Several processes may work on the same erasure, because every step can be repeated. */
 export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}): Promise<number> {
   const hidden = await single(cell, (tx) => listHiddenCustomers(tx, hiddenMs));
   const failures: unknown[] = [];
@@ -87,7 +87,7 @@ export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}):
 
 /**
  * Hides the customer under the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing. Open
- * holds are released first: nobody could settle them anymore.
+ * holds are released first, because nobody could settle them later.
  */
 function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
   const { projectId } = context;
@@ -116,8 +116,8 @@ class StillInUse extends Error {
 }
 
 /**
- * Waits for transactions that read the customer's number before the ID was hidden, because they may still write under it. None
- * lasts longer than a few seconds.
+ * Waits for transactions that read the customer number before the ID was hidden, because these transactions may still write rows for
+ * the customer. They last at most a few seconds.
  */
 async function letWritersEnd(cell: Pool): Promise<void> {
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
@@ -137,8 +137,8 @@ type Sweep = {
 };
 
 /**
- * Erases everything outside the customer's own row. The customer's indexes find all of it except the keys of events: a customer
- * with events costs a scan of all keyed requests.
+ * Erases the customer's data in all tables, except the customer's own row. Indexes by customer find all data except the idempotency
+ * keys of events. For a customer with events, all keyed requests are scanned.
  */
 async function sweepTraces(sweep: Sweep): Promise<number> {
   const { cell, customer } = sweep;
@@ -159,7 +159,7 @@ async function sweepTraces(sweep: Sweep): Promise<number> {
   return charges + holds + denials + events;
 }
 
-/** Erases one page at a time, with the keys that its rows refer to. */
+/** Erases rows page by page, with the idempotency keys that the rows refer to. */
 async function sweepPages<Cursor>(
   sweep: Sweep,
   start: Cursor,
@@ -185,7 +185,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     const page: EventsToErase = await single(cell, (tx) =>
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
-    // The index has no IDs, so each page reads all events with the same time as its last event. Large pages read them less often.
+    // The index does not contain IDs, so each page rereads all events with its start time. Larger pages reduce these rereads.
     rowsMax = page.haveSameTime ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ isErasable }) => isErasable);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {

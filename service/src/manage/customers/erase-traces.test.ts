@@ -61,7 +61,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   return answers;
 }
 
-/** Finds all columns in both schemas that contain the marker. Partitions hold the rows of their tables. */
+/** Finds all columns in both schemas that contain the marker. Searches partitions instead of partitioned tables. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const tables = await database.query(`
     select format('%I.%I', n.nspname, c.relname) as name, array_agg(quote_ident(a.attname) order by a.attnum) as columns
@@ -86,12 +86,12 @@ async function findTraces(database: TestDatabase): Promise<string[]> {
   return found;
 }
 
-/** Waits for the request log, which is written in the background. */
+/** Waits until the rejected request is in the request log, which is written in the background. */
 async function untilLogged({ database }: Managed): Promise<void> {
   await expect.poll(() => database.count("cell.request_log", "status = 409")).toBeGreaterThan(0);
 }
 
-test("no column of any table names an erased person, and the ledger verifies", async () => {
+test("no table column contains an erased customer's personal data, and the ledger passes verification", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -128,7 +128,7 @@ test("no column of any table names an erased person, and the ledger verifies", a
   for (const method of ["GET", "DELETE"]) expect((await manage(method, HERE)).status).toBe(404);
 });
 
-test("an erased person's idempotency keys still replay their responses", async () => {
+test("requests with an erased customer's idempotency keys still return the stored responses", async () => {
   const managed = await setupManage();
   const { manage, consume, record, database } = managed;
   const answers = await live(managed);
@@ -149,7 +149,7 @@ test("an erased person's idempotency keys still replay their responses", async (
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("an erased person's payment references cannot be used again", async () => {
+test("an erased customer's payment references cannot be used again", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await live(managed);
@@ -164,30 +164,33 @@ test("an erased person's payment references cannot be used again", async () => {
 
 test.each([
   ["during the sweep", "request_log", "delete", "true"],
-  ["before its last step", "customers", "update", "new.customer_id like 'erased:%'"],
-])("an erasure interrupted %s is finished by the job", async (_when, table, verb, condition) => {
-  const managed = await setupManage();
-  const { manage, database, check } = managed;
-  await live(managed);
-  await untilLogged(managed);
-  await failOn(database, table, verb, condition);
-  expect((await manage("DELETE", HERE)).status).toBe(500);
-  expect((await manage("GET", HERE)).status).toBe(404);
-  expect((await manage("DELETE", HERE)).status).toBe(404);
-  expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
-  const pool = openTestPool(database.serviceUrl);
-  await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
-  await database.query(`drop trigger fail on cell.${table}`);
-  // The job skips an erasure that may still be running.
-  expect(await finishErasures(pool)).toBe(0);
-  expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
-  expect(await findTraces(database)).toEqual([]);
-  expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
-  expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
-  await pool.end();
-});
+  ["before the last step", "customers", "update", "new.customer_id like 'erased:%'"],
+])(
+  "the background job finishes an erasure that was interrupted %s",
+  async (_when, table, verb, condition) => {
+    const managed = await setupManage();
+    const { manage, database, check } = managed;
+    await live(managed);
+    await untilLogged(managed);
+    await failOn(database, table, verb, condition);
+    expect((await manage("DELETE", HERE)).status).toBe(500);
+    expect((await manage("GET", HERE)).status).toBe(404);
+    expect((await manage("DELETE", HERE)).status).toBe(404);
+    expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
+    const pool = openTestPool(database.serviceUrl);
+    await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
+    await database.query(`drop trigger fail on cell.${table}`);
+    // The job skips an erasure that may still be running.
+    expect(await finishErasures(pool)).toBe(0);
+    expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
+    expect(await findTraces(database)).toEqual([]);
+    expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
+    expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
+    await pool.end();
+  },
+);
 
-test("finishing an erasure does not affect a customer created with the same ID in the meantime", async () => {
+test("finishing an erasure does not affect a new customer with the same ID", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -204,7 +207,7 @@ test("finishing an erasure does not affect a customer created with the same ID i
   await pool.end();
 });
 
-test("a transaction that has read the customer's number delays the erasure, even under another role", async () => {
+test("an erasure waits for transactions that have read the customer number, even of another database role", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -225,7 +228,7 @@ test("a transaction that has read the customer's number delays the erasure, even
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("an erasure that spans more than one page of events and keys erases all of them", {
+test("an erasure deletes the customer's data on all pages of events and idempotency keys", {
   timeout: 120_000,
 }, async () => {
   const managed = await setupManage();
@@ -260,7 +263,7 @@ test("an erasure that spans more than one page of events and keys erases all of 
   expect(await database.count("cell.keyed_requests", "key like 'somebody%'")).toBe(44_000);
 });
 
-test("requests and edits during an erasure leave no trace", async () => {
+test("requests and edits during an erasure leave no data about the customer", async () => {
   const managed = await setupManage();
   const { manage, consume, record, database } = managed;
   await live(managed);

@@ -12,19 +12,19 @@ import { eraseCustomer, finishErasures } from "./erase-customer.ts";
 const CAROL = brandAs<CustomerId>("carol@example.com");
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("no table names an erased customer", async () => {
+test("no table contains the ID or metadata of an erased customer", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);
   expect(await findTraces(database)).not.toEqual([]);
   const outcome = await eraseCustomer(cell, context, { customerId: CAROL });
   expect(await finishErasures(cell, { hiddenMs: 0 })).toBe(0);
-  // A charge, a denial and an event had metadata.
+  // Three rows had metadata: a charge, a denial and an event.
   expect(outcome).toEqual({ kind: "erased", rows: 3 });
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("the amounts of an erased customer are kept under a number without an ID", async () => {
+test("an erased customer's amounts are kept under an anonymous customer number", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);
@@ -43,7 +43,7 @@ test("the amounts of an erased customer are kept under a number without an ID", 
   await expectSoundBooks(database);
 });
 
-test("the ID of an erased customer can be used again, and the new customer starts with an empty wallet", async () => {
+test("an erased customer's ID can be reused, and the new customer starts with an empty wallet", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, assign } = credits;
   await live(credits);
@@ -97,7 +97,7 @@ const REWRITTEN_WORDS = [
   "cell.keyed_requests set key_hash = gen_random_uuid()",
 ];
 
-test("the text of grants and keys can be erased but not rewritten, even by the owner", async () => {
+test("the text of grants and idempotency keys can be erased but not rewritten, even by the database owner", async () => {
   const credits = await setupCredits();
   await live(credits);
   const { database } = credits;
@@ -108,7 +108,7 @@ test("the text of grants and keys can be erased but not rewritten, even by the o
 });
 
 test.each(REWRITES)(
-  "%s accepts no update except erasing metadata: `set %s` fails, even for the owner",
+  "%s allows only updates that erase personal data: `set %s` fails, even for the database owner",
   async (table, change) => {
     const credits = await setupCredits();
     await live(credits);
@@ -118,7 +118,7 @@ test.each(REWRITES)(
   },
 );
 
-test("a customer with requests during an erasure leaves no trace", async () => {
+test("requests during an erasure leave no data about the customer after a second erasure", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, record, database } = credits;
   await live(credits);
@@ -132,13 +132,13 @@ test("a customer with requests during an erasure leaves no trace", async () => {
   await pause(60);
   await eraseCustomer(cell, context, { customerId: CAROL });
   for (const { status } of await Promise.all(running)) expect(status).toBe(200);
-  // Later requests created a new customer under the same ID. It is erased as well.
+  // Later requests created a new customer with the same ID. This customer is erased as well.
   await eraseCustomer(cell, context, { customerId: CAROL });
   expect(await findTraces(database)).toEqual([]);
   await expectSoundBooks(database);
 });
 
-test("an event in flight during an erasure leaves no trace", async () => {
+test("an event in flight during an erasure leaves no data about the customer", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const { cell, context, record, database, project } = credits;
   await live(credits);
@@ -162,7 +162,7 @@ test("an event in flight during an erasure leaves no trace", async () => {
   expect(await findTraces(database)).toEqual([]);
 });
 
-/** Creates a customer with everything that can be stored about a customer. */
+/** Creates a customer with all kinds of data that Purser can store about a customer. */
 async function live({ assign, consume, record, cell, context, database }: Credits): Promise<void> {
   await assign(CAROL);
   await addCredits(cell, context, { ...TOP_UP, customerId: CAROL, reference: "pay_1" });

@@ -15,18 +15,22 @@ const PoolForecast = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   balance: Type.Integer({ description: "Credits that can be spent.", examples: [120] }),
   usedPerDay: Type.Number({
-    description: "Average of the credits charged per day, less reversals.",
+    description: "Average credits charged per day, minus reversals.",
     examples: [40.5],
   }),
   outlook: Type.Enum(["runs_out", "empty", "renews", "not_used", "lasts", "unlimited"], {
     description:
-      "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before that. " +
-      `\`not_used\`: nothing was charged recently. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
+      "- `runs_out`: the credits run out at `emptyAt`.\n" +
+      "- `empty`: no credits are left.\n" +
+      "- `renews`: the plan grants new credits before the current credits run out.\n" +
+      "- `not_used`: nothing was charged recently.\n" +
+      `- \`lasts\`: the credits last more than ${FORECAST_DAYS_MAX} days.\n` +
+      "- `unlimited`: overage is unlimited.",
   }),
   daysLeft: nullable(Type.Number({ description: "Days until `emptyAt`.", examples: [2.9] })),
-  emptyAt: nullable(timeOf("When the credits, and the overage that the plan allows, are used up.")),
+  emptyAt: nullable(timeOf("When the credits and any overage allowed by the plan run out.")),
   renewsAt: nullable(
-    timeOf("When a plan next grants credits of this pool. Null for `not_used` and `lasts`."),
+    timeOf("When a plan next grants credits in this pool. Null if the `outlook` is `not_used` or `lasts`."),
   ),
 });
 
@@ -38,12 +42,12 @@ export const CustomerForecast = Type.Object({
     Type.Object({ key: Type.String({ examples: ["pro"] }), name: Type.String({ examples: ["Pro"] }) }),
   ),
   isBlocked: Type.Boolean(),
-  pools: Type.Array(PoolForecast, { description: "The pool that is used up soonest comes first." }),
+  pools: Type.Array(PoolForecast, { description: "Pools that run out first are listed first." }),
 });
 
 export type CustomerForecast = Static<typeof CustomerForecast>;
 
-/** The time and the terms of a forecast. */
+/** The time and catalog that a forecast uses. */
 export type Present = {
   readonly environmentId: EnvironmentId;
   readonly catalog: Catalog;
@@ -51,14 +55,14 @@ export type Present = {
   readonly since: Instant;
 };
 
-/** When these customers use up their credits, pool by pool. */
+/** Forecasts when these customers run out of credits, for each pool. */
 export async function forecastAll(
   tx: Tx,
   { environmentId, catalog, clock, since }: Present,
   records: readonly CustomerRecord[],
 ): Promise<CustomerForecast[]> {
   const numbers = records.map(({ customerNumber }) => customerNumber);
-  // Whole days are read faster than parts of one.
+  // Whole days are faster to read than partial days.
   const to = brandAs<Instant>((Math.floor(clock / DAY_MS) + 1) * DAY_MS);
   const used = await readRecentUse(tx, environmentId, { from: since, to }, numbers);
   return records.map((record): CustomerForecast => {
@@ -90,7 +94,7 @@ export async function forecastAll(
 
 type PoolForecast = Static<typeof PoolForecast>;
 
-/** The pool that is used up soonest first, then the one that is used most. */
+/** Sorts pools by when they run out, soonest first, then by usage, highest first. */
 function bySoonest(a: PoolForecast, b: PoolForecast): number {
   const never = FORECAST_DAYS_MAX + 1;
   return (a.daysLeft ?? never) - (b.daysLeft ?? never) || b.usedPerDay - a.usedPerDay;

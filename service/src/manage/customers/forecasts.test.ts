@@ -20,7 +20,7 @@ const shown = (items: readonly Item[]) =>
     first?.daysLeft == null ? null : Math.round(first.daysLeft * 10) / 10,
   ]);
 
-/** Charges each customer today, who was created 20 days ago. An image costs 10 credits. */
+/** Sets up customers who were created 20 days ago and charged today. An image costs 10 credits. */
 async function setupUse(images: Readonly<Record<string, number>>): Promise<Managed> {
   const managed = await setupManage();
   const { consume, topUp, assign, publish, database } = managed;
@@ -36,7 +36,7 @@ async function setupUse(images: Readonly<Record<string, number>>): Promise<Manag
   return managed;
 }
 
-test("customers are listed by days until empty, at the average of two weeks", async () => {
+test("customers are listed by when their credits run out at their average usage of the last two weeks", async () => {
   const managed = await setupUse({ slow: 5, fast: 90, unused: 0, middle: 50 });
   const { manage } = managed;
   await manage("PUT", "customers/fast", { body: { name: "Fast Films" } });
@@ -46,7 +46,7 @@ test("customers are listed by days until empty, at the average of two weeks", as
     ["middle", null],
     ["slow", null],
   ]);
-  // 900 credits in 14 days and a part of today; 100 credits are left.
+  // 900 credits were used in 14 days and part of today. 100 credits are left.
   const [fast, , slow] = items.map(({ pools }) => pools[0]);
   expect(fast?.usedPerDay).toBeGreaterThan(900 / 15);
   expect(fast?.usedPerDay).toBeLessThanOrEqual(900 / 14);
@@ -56,7 +56,7 @@ test("customers are listed by days until empty, at the average of two weeks", as
   expect(shown(await list(managed, "limit=2")).map(([id]) => id)).toEqual(["fast", "middle"]);
 });
 
-test("customers without credits who were charged or denied recently come first, if asked for", async () => {
+test("with `empty=true`, customers without credits who were recently charged or denied come first", async () => {
   const managed = await setupUse({ charged: 100, nearly: 98, denied: 0, idle: 0, renewing: 0 });
   const { manage, consume, database } = managed;
   const email = "billing@denied.example";
@@ -77,7 +77,7 @@ test("customers without credits who were charged or denied recently come first, 
   expect((await manage("GET", "forecasts?sort=balance&balanceBelow=5&empty=true")).status).toBe(400);
 });
 
-test("the lowest balances are listed with their forecasts", async () => {
+test("customers with the lowest balances are listed with their forecasts", async () => {
   const managed = await setupUse({ nearly: 98, empty: 100, unused: 0 });
   const low = await list(managed, "sort=balance&balanceBelow=1001");
   expect(shown(low).map(([id, outlook]) => [id, outlook])).toEqual([
@@ -112,7 +112,7 @@ test("customers whose allowance renews in time, or who have unlimited overage, a
   expect(low[1]?.pools[0]?.renewsAt).not.toBeNull();
 });
 
-test("the pool that is used up first determines a customer's place, however full the others are", async () => {
+test("a customer's position depends on the pool that runs out first, even if other pools are full", async () => {
   const managed = await setupUse({ one: 60, two: 50 });
   const { manage } = managed;
   await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
@@ -127,7 +127,7 @@ test("the pool that is used up first determines a customer's place, however full
   ]);
 });
 
-test("usage before the history window, or long ago, does not count", async () => {
+test("a forecast ignores usage before the history window or the last two weeks", async () => {
   const managed = await setupUse({ earlier: 50 });
   const { database } = managed;
   const setDays = (days: number | null) =>

@@ -18,17 +18,18 @@ import { completeToField, DAY_MS } from "../usage/range.ts";
 import { CustomerForecast, forecastAll, type Present } from "./forecast-customers.ts";
 import { findLowest } from "./list-customers.ts";
 
-/** Number of days before today that the average covers. */
+/** The average usage covers today and this many previous days. */
 const OBSERVED_DAYS = 14;
 /** With many customers, only those charged today or in the preceding `ACTIVE_DAYS` days are included. */
 const ACTIVE_DAYS = 1;
-/** Maximum number of customers included, and how many are read at a time. */
+/** Maximum number of customers that a response considers. */
 const CANDIDATES_MAX = 600;
+/** Number of customers read per query. */
 const CHUNK = 300;
-/** Maximum number of customers without credits. It leaves room for those who run out soon. */
+/** Maximum number of listed customers without credits. Leaves room for customers whose credits run out soon. */
 const EMPTY_MAX = 50;
 
-/** Estimates when customers use up their credits. */
+/** Estimates when customers run out of credits. */
 export function forecastOperations({ control, cellOf }: ManageParts): Operation[] {
   const cache: Candidates = new BoundedMap(CACHED_MAX);
   return [
@@ -40,42 +41,47 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       noun: "Customers",
       summary: "List customers by when their credits run out",
       description:
-        `Customers whose credits run out, soonest first. Assumes that usage continues at the average of the last ${OBSERVED_DAYS} days, or of the days since ` +
-        "the customer was created if there are fewer, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
-        `account. With more than 10,000 customers, considers only the newest 100,000, and of those only the ones charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
-        "balances first, however long they last.",
+        "Lists customers whose credits run out, soonest first. The forecast includes expiries, renewals, pending plan changes and " +
+        "overage. It assumes that:\n\n" +
+        `- Usage continues at the average of the last ${OBSERVED_DAYS} days, or of the time since the customer was created if that ` +
+        "is shorter.\n" +
+        "- Nobody adds credits.\n\n" +
+        "With `sort=balance`, customers with the lowest balances come first, even if their credits never run out. With `sort=soonest`, " +
+        "only the newest 100,000 customers are considered. If there are more than 10,000 customers, only customers who were charged " +
+        "today or yesterday (UTC) are considered.",
       params: Type.Object(environmentParams),
       query: strictObject({
         limit: pageQuery.limit,
         days: Type.Optional(
           Type.String({
             pattern: "^([1-9]\\d{0,2})$",
-            description: "Only customers who run out within this many days.",
+            description: "Only customers whose credits run out within this many days.",
             examples: ["7"],
           }),
         ),
         sort: Type.Optional(
           Type.Enum(["soonest", "balance"], {
-            description: "`balance` requires `balanceBelow`, and cannot be combined with `days`.",
+            description:
+              "Default: `soonest`. `balance` requires `balanceBelow`, and cannot be combined with `days`.",
           }),
         ),
         empty: Type.Optional(
           Type.Enum(["true", "false"], {
             description:
-              "`true` first lists customers without any credits who were charged or denied recently. Cannot be combined with " +
+              "If `true`, customers who have no credits and were recently charged or denied are listed first. Cannot be combined with " +
               "`sort=balance`.",
           }),
         ),
         balanceBelow: Type.Optional(
           Type.String({
             pattern: "^\\d{1,15}$",
-            description: "Only customers with a balance below this in any pool.",
+            description: "Only customers whose balance is below this value in at least one pool.",
             examples: ["100"],
           }),
         ),
       }),
       answer: Type.Object({
-        since: timeOf("Start of the usage from which the average is calculated."),
+        since: timeOf("Start of the period from which the average usage is calculated."),
         completeTo: completeToField,
         items: Type.Array(CustomerForecast),
       }),
@@ -90,7 +96,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
             field: "sort",
             code: "wrong_form",
             message:
-              "must be `balance` exactly when `balanceBelow` is sent; then neither `days` nor `empty=true` is allowed",
+              "must be `balance` if `balanceBelow` is sent, and only then. `balance` cannot be combined with `days` or `empty=true`",
           });
         const start = await historyStartOf(control, call);
         return snapshot(cellOf(cell), async (tx) => {
@@ -117,8 +123,8 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
 }
 
 /**
- * Caches the customers to forecast, by environment and first day. Finding them reads the usage of all customers, so a list is reused
- * for a minute. Their balances and usage are always read.
+ * Caches the customers to forecast for a minute, by environment and first day, because finding these customers reads the usage of all
+ * customers. Balances and usage are not cached.
  */
 type Candidates = BoundedMap<
   string,
@@ -147,7 +153,7 @@ async function findCandidates(
   return numbers;
 }
 
-/** The start of a UTC day, or the first quarter of an hour within the history window. */
+/** Returns the start of a UTC day, or of the first 15-minute bucket within the history window. */
 function sinceOf(clock: Instant, start: Instant | null): Instant {
   const today = Math.floor(clock / DAY_MS) * DAY_MS;
   const since = notBefore(start, brandAs<Instant>(today - OBSERVED_DAYS * DAY_MS));
@@ -180,7 +186,7 @@ async function listSoonest(
   return [...(hasEmpty ? await listEmpty(tx, present, cache) : []), ...soonest].slice(0, limit);
 }
 
-/** Customers without credits, those with the most requests first. */
+/** Lists customers without credits, sorted by number of requests, highest first. */
 async function listEmpty(tx: Tx, present: Present, cache: Candidates): Promise<CustomerForecast[]> {
   const { environmentId } = present;
   const numbers = await findCandidates(tx, present, cache, "empty");
@@ -190,7 +196,7 @@ async function listEmpty(tx: Tx, present: Present, cache: Candidates): Promise<C
     (a, b) => (place.get(a.customerNumber) ?? 0) - (place.get(b.customerNumber) ?? 0),
   );
   const forecasts = await forecastAll(tx, present, sorted);
-  // The stored balance may lack a renewal that is due, or overage may remain.
+  // The stored balance may not include a due renewal, and overage may remain.
   return forecasts.filter(({ pools }) => pools.every(({ outlook }) => outlook === "empty"));
 }
 
@@ -203,7 +209,7 @@ async function listLow(
   return forecastAll(tx, present, await findLowest(tx, present, filter, limit));
 }
 
-/** Infinite if no pool runs out. */
+/** Days until the first pool runs out, or infinity if no pool runs out. */
 function daysLeftOf({ pools }: CustomerForecast): number {
   return pools[0]?.daysLeft ?? Number.POSITIVE_INFINITY;
 }

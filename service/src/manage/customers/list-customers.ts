@@ -19,22 +19,22 @@ import { type Customer, describeCustomer } from "./describe-customer.ts";
 
 export type CustomerFilter = {
   readonly search: string | null;
-  /** The key of the plan. */
+  /** Plan key. */
   readonly plan: string | null;
   readonly isBlocked: boolean | null;
-  /** Applies to any pool. */
+  /** Only customers whose balance is below this value in at least one pool. */
   readonly balanceBelow: number | null;
 };
 
 export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: Position | null };
 
 /**
- * Rows scanned for one page. Plan and balance depend on the time, so no index can hold them. A page with few matches in this many
- * rows is returned short, with a cursor.
+ * Maximum number of rows scanned for one page. Plans and balances change over time without a write, so they cannot be indexed. If
+ * few rows match, the page is short and has a cursor.
  */
 const SCANNED_MAX = 1_000;
 
-/** Lists customers in the page's order. */
+/** Lists customers in the order that `page` specifies. */
 export function listCustomers(cell: Pool, filter: CustomerFilter, page: NumbersPage): Promise<CustomerPage> {
   const { environmentId } = page;
   return single(cell, async (tx) => {
@@ -54,8 +54,9 @@ export function listCustomers(cell: Pool, filter: CustomerFilter, page: NumbersP
   });
 }
 
-/** Stored balances checked for a list of the lowest ones, and how many wallets are read at a time. */
+/** Maximum number of customers compared to find the lowest balances. */
 const CANDIDATES_MAX = 5_000;
+/** Number of wallets read per query. */
 const CHUNK = 500;
 
 /** Lists the customers with the lowest balances below `balanceBelow`. */
@@ -78,8 +79,8 @@ export type LowFilter = CustomerFilter & { readonly balanceBelow: number };
 type Present = { readonly environmentId: EnvironmentId; readonly catalog: Catalog; readonly clock: Instant };
 
 /**
- * The lowest balances first. Stored balances select customers; their current balances are computed, because credits may have renewed or
- * expired. Customers are read in order of their stored balance, until no other one can be lower.
+ * Finds the customers with the lowest current balances, lowest first. Selects customers by stored balance, then computes their current
+ * balances, because credits may have renewed or expired. Stops when enough customers are found and no stored balance left is lower.
  */
 export async function findLowest(
   tx: Tx,
@@ -87,7 +88,7 @@ export async function findLowest(
   filter: LowFilter,
   limit: number,
 ): Promise<readonly CustomerRecord[]> {
-  // The stored balance is the sum of all pools, so it selects nothing if there are several.
+  // The stored balance is the total of all pools, so with several pools it cannot select customers by their lowest pool.
   const isOnePool = catalog.pools.size === 1;
   const low = await findLow(tx, environmentId, {
     below: isOnePool ? filter.balanceBelow : null,
@@ -112,7 +113,7 @@ function lowestBalance({ wallet }: CustomerRecord, catalog: Catalog, clock: Inst
   return Math.min(...catalog.pools.values().map(({ id }) => balanceOf(view, id)));
 }
 
-/** Whether the customer matches, with due changes applied to the wallet. */
+/** Checks whether the customer matches after due changes are applied to the wallet. */
 function matches(
   { wallet }: CustomerRecord,
   catalog: Catalog,

@@ -33,14 +33,18 @@ export const Denial = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [3] }),
   creditsRequired: Type.Integer({
-    description: "With `items`: for the denied item and those before it that use the same pool.",
+    description:
+      "For a request with `items`, the total of the denied item and all earlier items in the same pool.",
     examples: [30],
   }),
-  balance: Type.Integer({ description: "The balance of the feature's pool at that moment.", examples: [12] }),
+  balance: Type.Integer({
+    description: "The balance of the feature's pool at the time of the denial.",
+    examples: [12],
+  }),
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
   ),
-  resetsAt: nullable(timeOf("When the limit resets. If no limit was reached, when the allowance resets.")),
+  resetsAt: nullable(timeOf("When the limit resets. If no limit was reached, when the allowance renews.")),
   plan: nullable(PlanName),
   overrides: shownOverrides,
   idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
@@ -54,7 +58,7 @@ export type Denial = Static<typeof Denial>;
 
 export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
 
-/** Lists denials, newest first, older than the denial `before`, back to `since`. Null if the customer does not exist. */
+/** Lists denials before the denial with the ID `before`, newest first, back to `since`. Null if the customer does not exist. */
 export function listDenials(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -88,7 +92,7 @@ const BEFORE_ALL = brandAs<Instant>(0);
 const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 
-/** Reads the position of a denial from its ID, whose first 48 bits are its timestamp. */
+/** Reads the position of a denial from its ID. The first 48 bits of the ID are the timestamp. */
 function readPosition(denialId: string): typeof AFTER_ALL {
   const id = parsePublicId("den", denialId);
   if (id === null)

@@ -45,7 +45,7 @@ export const movedField = (description: string) =>
           Type.String({ description: "Null if the customer was erased.", examples: ["customer_43"] }),
         ),
         customerName: shownCustomerName,
-        grant: Type.Integer({ description: "The other customer's grant.", examples: [3] }),
+        grant: Type.Integer({ description: "Grant number of the other customer.", examples: [3] }),
       },
       { description },
     ),
@@ -60,7 +60,7 @@ export const Grant = Type.Object({
   held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
   expiresAt: nullable(timeField),
   effectiveAt: timeOf(
-    "When the customer got the credits, as in the ledger. An allowance can be recorded later, with the customer's next request.",
+    "When the credits were granted, as in the ledger. An allowance may be recorded later, with the customer's next request.",
     "2026-11-08T09:48:00.000Z",
   ),
   recordedAt: timeField,
@@ -77,8 +77,8 @@ export type Grant = Static<typeof Grant>;
 export type GrantPage = { readonly grants: readonly Grant[]; readonly next: number | null };
 
 /**
- * Lists grants, newest first, below the grant number `before`, back to `since`. Older grants are listed only if they have credits
- * left, because those are part of the balance. Null if the customer does not exist.
+ * Lists grants with a number below `before`, newest first, back to `since`. Older grants are listed only if they have credits
+ * left, because these credits are part of the balance. Null if the customer does not exist.
  */
 export function listGrants(
   cell: Pool,
@@ -142,8 +142,8 @@ const BEFORE_ALL = brandAs<Instant>(0);
 type Share = { readonly remaining: number; readonly held: number };
 
 /**
- * The remaining and held credits of a grant. Must be called from the newest grant to the oldest, because `later` accumulates. First in,
- * first out: of the credits that several grants have left together, the oldest are held.
+ * Returns the remaining and held credits of a grant. Call this function for the newest grant first, because `later` accumulates the
+ * credits of newer grants. Grants with the same slot are spent oldest first, so the newest credits remain and older credits are held.
  */
 function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): Share {
   const { slot, kind, credits, revokedAt } = record;

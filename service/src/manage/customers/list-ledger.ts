@@ -37,10 +37,14 @@ export const LedgerEntry = Type.Object({
   kind: Type.Enum([...ENTRY_KINDS]),
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "Credits added to or removed from the balance. The sum of all amounts is the balance.",
+    description:
+      "Credits added to or removed from the pool. All amounts in a pool add up to its balance plus held credits.",
     examples: [-30],
   }),
-  balanceAfter: Type.Integer({ description: "The balance of the pool after this entry.", examples: [1250] }),
+  balanceAfter: Type.Integer({
+    description: "The balance of the pool after this entry, including held credits.",
+    examples: [1250],
+  }),
   effectiveAt: timeOf("When the change took effect. An expiry may be recorded later."),
   recordedAt: timeField,
   feature: nullable(Type.String({ examples: ["image.generate"] })),
@@ -49,7 +53,7 @@ export const LedgerEntry = Type.Object({
   overrides: shownOverrides,
   consumeId: nullable(
     Type.String({
-      description: "Set only for charges. The same for all items of a request.",
+      description: "Set only for charges. All items of a request have the same ID.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
@@ -63,19 +67,20 @@ export const LedgerEntry = Type.Object({
   holdId: nullable(
     Type.String({
       description:
-        "The hold that wrote the entry when it ended: its charge, or credits that could not be returned. A reversal has the hold of " +
-        "its charge.",
+        "The hold that created this entry when the hold ended. The entry records the hold's charge, or credits that the hold could " +
+        "not return. For a reversal, the hold of the reversed charge.",
       examples: ["hld_06fd5n0r000000000a00000001"],
     }),
   ),
   uncovered: Type.Integer({
     description:
-      "The part of a charge's price that nothing covered, or that a reversal undoes. The price is `overage + uncovered - amount`. Only holds can have one.",
+      "The part of the price that neither credits nor overage covered. For a reversal, the uncovered part that is reversed. Above 0 " +
+      "only for charges made by holds. The price of a charge is `overage + uncovered - amount`.",
     examples: [0],
   }),
   overage: Type.Integer({
     description:
-      "The part of a charge's price that was overage, to be invoiced later, or that a reversal undoes.",
+      "The part of the price that is overage, to be invoiced later. For a reversal, the overage that is reversed.",
     examples: [0],
   }),
   reversedQuantity: nullable(
@@ -87,13 +92,13 @@ export const LedgerEntry = Type.Object({
   reverses: nullable(
     Type.String({
       description:
-        "The `consumeId` of the reversed charge. Set only for reversals. Null if the charge is older than the shown part of the ledger.",
+        "The `consumeId` of the reversed charge. Set only for reversals. Null if the charge is older than the visible part of the ledger.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
   idempotencyKey: nullable(
     Type.String({
-      description: "Set only for charges, and for reversals of a quantity with an API key.",
+      description: "Set only for charges, and for reversals that were made with a `quantity` and an API key.",
       examples: ["render-7f3a"],
     }),
   ),
@@ -109,7 +114,7 @@ export const LedgerEntry = Type.Object({
       grant: Type.Integer({ examples: [2] }),
       amount: Type.Integer({ examples: [-30] }),
     }),
-    { description: "The grants this entry changed, and by how much." },
+    { description: "The grants that this entry changed, with the amount for each grant." },
   ),
 });
 
@@ -118,7 +123,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "The sum of the pool's amounts up to the time in `before`.",
+    description: "The sum of the pool's amounts before the time in `before`.",
     examples: [1_240],
   }),
   before: timeField,
@@ -139,16 +144,16 @@ export type LedgerFilter = {
 export type LedgerPage = {
   readonly entries: readonly LedgerEntry[];
   readonly next: number | null;
-  /** The sum of hidden older entries, set on the last page, so that all amounts add up to the balance. */
+  /** The sum of the hidden entries, for each pool. Set on the last page, so that all amounts add up to the balance. */
   readonly broughtForward: readonly BroughtForward[];
 };
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** Entries scanned for one page of a filtered list. A page with few matches is returned short. */
+/** Maximum number of entries scanned for one page of a filtered list. If few entries match, the page is short. */
 const SCANNED_MAX = 10_000;
 
-/** Lists ledger entries, newest first, below the entry `before`, back to `since`. Null if the customer does not exist. */
+/** Lists ledger entries with a sequence below `before`, newest first, back to `since`. Null if the customer does not exist. */
 export function listLedger(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -168,10 +173,9 @@ export function listLedger(
     if (feature === undefined) return { entries: [], next: null, broughtForward: [] };
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
-    // Sequence numbers have no gaps, so their difference is a number of entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
-    // Entries before a detached month are hidden, because the visible entries would not add up to the balance.
+    // Entries up to the end of a detached month are hidden, because a ledger with a gap would not add up to the balance.
     const shownSince = notBefore(wholeSince, page.since ?? BEFORE_ALL);
     const since = notBefore(filter.from, shownSince);
     if (filter.to !== null && filter.to <= since) return { entries: [], next: null, broughtForward: [] };
@@ -184,6 +188,7 @@ export function listLedger(
         ? newest
         : 1 + (await findLastBefore(tx, name, { last: newest - 1, at: filter.to, isWholeSince: true }));
     const before = page.before === null ? end : Math.min(page.before, end);
+    // Sequence numbers have no gaps, so a difference of sequence numbers is a number of entries.
     const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);

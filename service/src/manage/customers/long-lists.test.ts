@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Creates customers `old-1`, `old-2` and so on, then more other customers than one page scans. */
+/** Creates `old` customers named `old-1`, `old-2` and so on, then `others` newer customers. */
 async function setupLong(old: number, others: number): Promise<Managed> {
   const managed = await setupManage();
   const { database, context } = managed;
@@ -21,7 +21,7 @@ async function setupLong(old: number, others: number): Promise<Managed> {
   return managed;
 }
 
-/** Reads all customers of the list, and counts the pages. */
+/** Reads all pages of the customer list, and counts the pages. */
 async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
   let pages = 0;
@@ -37,7 +37,7 @@ async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]
   }
 }
 
-test("a search over many old customers finds each once", async () => {
+test("a search that matches many old customers lists each customer once", async () => {
   const managed = await setupLong(1_500, 10_500);
   const { ids, pages } = await walk(managed, "search=OLD-");
   expect(ids).toEqual(Array.from({ length: 1_500 }, (_, i) => `old-${1_500 - i}`));
@@ -49,7 +49,7 @@ test("a search over many old customers finds each once", async () => {
   expect((await walk(managed, "search=name%201199")).ids).toHaveLength(11);
 });
 
-test("listing with a filter without matches ends, however many customers there are", async () => {
+test("a customer list with a filter that matches no customer ends after a few pages", async () => {
   const managed = await setupLong(2_100, 0);
   const { ids, pages } = await walk(managed, "blocked=true");
   expect([ids, pages]).toEqual([[], 3]);
@@ -57,7 +57,7 @@ test("listing with a filter without matches ends, however many customers there a
   expect((await walk(managed, "balanceBelow=1")).ids).toHaveLength(2_100);
 });
 
-test("the lowest balances come first, however many newer customers there are", async () => {
+test("customers with the lowest balances come first, even if there are many newer customers", async () => {
   const managed = await setupLong(0, 1_200);
   const { database, manage, topUp } = managed;
   await database.query("update cell.wallets set balance = 1000 where state = '[1,0,0,null,[],[]]'");
@@ -69,7 +69,7 @@ test("the lowest balances come first, however many newer customers there are", a
   };
   expect(await low("limit=2")).toEqual(["with-3", "with-5"]);
   expect(await low("limit=50")).toEqual(["with-3", "with-5", "with-50"]);
-  // Nobody has credits in the second pool, so all lowest balances are 0, and the most recently active customer comes first.
+  // No customer has credits in the second pool, so all lowest balances are 0, and the most recently active customer comes first.
   await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
   expect(await low("limit=1")).toEqual(["with-5"]);
   expect((await manage("GET", "customers?sort=balance")).status).toBe(400);

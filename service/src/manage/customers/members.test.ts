@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { read } from "../../../test/exports.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-// These tests cover how the management API shows the members named in requests.
+// Tests how the management API shows the `memberId` of requests.
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-/** Creates two charges by user_7, one of them partly reversed; a charge without a member; a denial and two events by user_8. */
+/** Creates two charges by user_7 (one partly reversed), a charge and an event without a member, and a denial and two events by user_8. */
 async function live({ consume, record, manage }: Managed): Promise<void> {
   const { body } = await consume({ ...ADA, memberId: "user_7", quantity: 3, idempotencyKey: "a" });
   const reversal = { quantity: 1 };
@@ -58,10 +58,10 @@ test("the ledger, denials and events show the member, and a reversal shows the m
   expect(await list(managed, "events?memberId=user_7")).toEqual([]);
 });
 
-test("usage is grouped by member, and a reversal counts for the member of its charge", async () => {
+test("usage can be grouped by member, and a reversal reduces the usage of its charge's member", async () => {
   const managed = await setupManage();
   await live(managed);
-  // Another customer's member with the same ID.
+  // A member of another customer has the same ID.
   await managed.manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await managed.consume({ ...ADA, customerId: "bob", memberId: "user_7", idempotencyKey: "bob" });
   const group = async (query: string) => {
@@ -85,7 +85,7 @@ test("usage is grouped by member, and a reversal counts for the member of its ch
     expect(await managed.manage("GET", path)).toMatchObject({ status: 400, body: { errors: [{ field }] } });
 });
 
-test("a key shows the member of its request, and that a reuse named another one", async () => {
+test("an idempotency key shows the member of its request, and reuse with a different member", async () => {
   const managed = await setupManage();
   await live(managed);
   const reused = await managed.consume({ ...ADA, memberId: "user_9", quantity: 3, idempotencyKey: "a" });

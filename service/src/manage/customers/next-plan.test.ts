@@ -7,7 +7,7 @@ import { DAY_MS, windBack } from "../../../test/wind-back.ts";
 const STARTS_AT = "2998-01-01T00:00:00.000Z";
 const LATER = "2999-01-01T00:00:00.000Z";
 
-/** Customer `ada` has the `pro` plan with 100 credits a month; `basic` has 20. */
+/** Customer `ada` has the `pro` plan with 100 credits a month. The `basic` plan has 20. */
 async function setup() {
   const managed = await setupManage();
   const { manage, publish } = managed;
@@ -20,7 +20,7 @@ async function setup() {
   };
 }
 
-test("a pending change is shown with the customer, in the plan history and in the audit log", async () => {
+test("a pending plan change is shown with the customer, in the plan history and in the audit log", async () => {
   const { assignTo, read, manage, database } = await setup();
   const request = { plan: "basic", startsAt: STARTS_AT, endsAt: LATER, asOf: "2026-01-01T00:00:00Z" };
   const set = await assignTo(request);
@@ -49,7 +49,7 @@ test("a pending change is shown with the customer, in the plan history and in th
   await expectSoundBooks(database);
 });
 
-test("a pending change is dropped by a DELETE, by an assignment and by the end of the plan", async () => {
+test("a DELETE, a plan assignment and the end of the plan each drop the pending plan change", async () => {
   const { assignTo, read, manage, database } = await setup();
   for (const [drop, outcome] of [
     [() => manage("DELETE", "customers/ada/plan/next"), "changed"],
@@ -67,7 +67,7 @@ test("a pending change is dropped by a DELETE, by an assignment and by the end o
   expect(await database.count("cell.audit", "action = 'plan.unscheduled'")).toBe(1);
 });
 
-test("a downgrade and a cancellation at the period's end take effect without any further call", async () => {
+test("a downgrade or cancellation at the end of the period takes effect without another call", async () => {
   const { assignTo, read, manage, consume, check, publish, database } = await setup();
   const render = { customerId: "ada", feature: "image.render" };
   const { plan } = (await read()) as { plan: { periodEndsAt: string } };
@@ -119,7 +119,7 @@ test("`period_end` is rejected in a billing event", async () => {
   expect(await read()).toEqual(before);
 });
 
-test("an end that is not after the start is rejected", async () => {
+test("a plan's end date must be after its start", async () => {
   const { assignTo, read } = await setup();
   const before = await read();
   expect(await assignTo({ plan: "basic", startsAt: LATER, endsAt: STARTS_AT })).toMatchObject({
@@ -129,7 +129,7 @@ test("an end that is not after the start is rejected", async () => {
   expect(await read()).toEqual(before);
 });
 
-test("until the upgrade is finished, pending changes are rejected, and everything else works", async () => {
+test("until an upgrade is finished, scheduling a plan change is rejected, and other plan calls work", async () => {
   const { assignTo, read, database } = await setup();
   await database.query("update cell.identity set data_format = 1");
   const before = await read();
@@ -148,7 +148,7 @@ test("until the upgrade is finished, pending changes are rejected, and everythin
   expect(await database.count("cell.wallets", "state like '[2,%'")).toBe(1);
 });
 
-test("twenty concurrent calls set one pending change", async () => {
+test("twenty concurrent calls that schedule the same plan record one pending change", async () => {
   const { assignTo, database } = await setup();
   const replies = await Promise.all(times(20, () => assignTo({ plan: "basic", startsAt: STARTS_AT })));
   const outcomes = replies.map(({ body }) => body["outcome"]);

@@ -54,9 +54,10 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "`search` matches part of the ID, name, email or billing reference, ignoring case. A search term of one or two characters matches " +
-        "only at the beginning. If you filter by plan, balance or blocked status, a page can contain fewer than `limit` items, or none. " +
-        "Continue with the same `sort` as long as the response has a `nextCursor`.",
+        "`search` ignores case. Three or more characters match any part of the ID, name, email or billing reference. Shorter text " +
+        "matches only the beginning of these fields.\n\n" +
+        "If you filter by plan, balance or blocked status, a page can contain fewer than `limit` items, or none. Continue with the same " +
+        "`sort` as long as the response has a `nextCursor`.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
@@ -64,7 +65,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
         plan: Type.Optional(
           Type.String({
             maxLength: 120,
-            description: "Only customers who have this plan.",
+            description: "Only customers on the plan with this key.",
             examples: ["pro"],
           }),
         ),
@@ -72,20 +73,21 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
         balanceBelow: Type.Optional(
           Type.String({
             pattern: "^\\d{1,15}$",
-            description: "Only customers with a balance below this in any pool.",
+            description: "Only customers whose balance is below this value in at least one pool.",
             examples: ["100"],
           }),
         ),
         sort: Type.Optional(
           Type.Enum([...CUSTOMER_ORDERS, "balance"], {
             description:
-              "Default: `newest`. `name_asc` and `name_desc` sort a customer without a name by its ID. `balance_asc` and `balance_desc` " +
-              "use the total of all pools as of the last change to each wallet, without renewals that have become due since then, and list the newest " +
-              `${COMPARED_MAX} customers. ` +
-              "`balance` returns one page with the lowest current balances in any pool. It requires `balanceBelow`, and cannot be " +
-              "combined with `search` or `cursor`. It computes the current balances of up to 1,000 customers with open holds, and of " +
-              "the 5,000 with the lowest stored balances among the same newest customers. With several pools, it uses the 1,000 most " +
-              "recently active of the newest customers instead of the 5,000.",
+              "Default: `newest`.\n\n" +
+              "- `name_asc` and `name_desc` sort customers without a name by ID.\n" +
+              "- `balance_asc` and `balance_desc` sort by stored balance, which is the total of all pools after the last change to the " +
+              `wallet. Later renewals are not included. Only the newest ${COMPARED_MAX} customers are listed.\n` +
+              "- `balance` returns one page of customers, sorted by the lowest current balance in any of their pools. It requires " +
+              "`balanceBelow`, and cannot be combined with `search` or `cursor`. It considers up to 1,000 customers with open holds, and " +
+              `5,000 of the newest ${COMPARED_MAX} customers: those with the lowest stored balances. With several pools, it ` +
+              "considers the 1,000 most recently active customers instead of the 5,000.",
           }),
         ),
       }),
@@ -123,7 +125,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       id: "readCustomer",
       noun: NOUN,
       summary: "Read a customer",
-      description: "Includes plan and balances with due renewals and expiries applied.",
+      description: "Includes the plan and balances, with due renewals and expiries applied.",
       params: customerParams,
       answer: Customer,
       handle: async (call) => readOrNotFound(cellOf, call),
@@ -136,7 +138,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create or edit a customer",
       description:
-        "Safe to repeat. Omitted fields become empty. Events and charges create customers automatically and do not need this call.",
+        "Omitted fields are cleared. Safe to repeat. Creating customers first is optional. Assigning a plan and recording a usage event " +
+        "also create the customer. A charge creates the customer if the environment has a default plan.",
       params: customerParams,
       body: strictObject({
         name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] }))),
@@ -184,7 +187,7 @@ function readPosition(cursor: string | undefined, order: CustomerOrder): Positio
   return key === null ? null : { key, number };
 }
 
-/** The number is the whole position if it is also the sort key. */
+/** Encodes a cursor. If the sort key is the customer number, the cursor contains only the number. */
 function encodePosition(position: Position | null, order: CustomerOrder): string | null {
   if (position === null) return null;
   const { key, number } = position;
@@ -193,7 +196,7 @@ function encodePosition(position: Position | null, order: CustomerOrder): string
 
 const METADATA_BYTES_MAX = 8_192;
 
-/** Reads metadata. An empty object is treated as absent. */
+/** Checks the metadata and its size. Returns null for an empty object. */
 function readMetadata(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
   if (metadata === null) return null;
   const parsed = parseMetadata(metadata);
@@ -215,7 +218,7 @@ export function customerIdOf({ params }: CustomerCall): CustomerId {
   return brandAs<CustomerId>(params.customerId);
 }
 
-/** The same response for a missing or erased customer, and for one in another environment. */
+/** Returns the same error for missing customers, erased customers and customers in another environment. */
 export function customerNotFound(): Problem {
   return new Problem("not_found", { detail: "There is no such customer in this environment." });
 }
@@ -241,7 +244,7 @@ export function putCustomer(cell: Pool, context: Context, input: PutCustomerInpu
     if (isSame(profile, { name, email, billingReference, metadata })) {
       if (!open.isNew) return;
     } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
-    // Field names only, no values: the audit log outlives an erased customer.
+    // Records only field names, because audit entries are kept after the customer is erased.
     const audit = {
       action: open.isNew ? "customer.created" : "customer.changed",
       subject: "profile",
@@ -263,7 +266,7 @@ function isSame(a: CustomerProfile, b: CustomerProfile): boolean {
   );
 }
 
-/** Metadata as canonical text, because PostgreSQL returns the fields of a JSON object in its own order. */
+/** Converts metadata to canonical text, because PostgreSQL does not keep the field order of JSON objects. */
 function canonical(metadata: CustomerProfile["metadata"]): string | null {
   const parsed = metadata === null ? null : parseMetadata(metadata);
   return parsed?.kind === "metadata" ? parsed.metadata.canonical : null;

@@ -21,7 +21,7 @@ import {
   setOverrides,
 } from "./overrides.ts";
 
-/** Sets and lists customers' own terms (overrides). */
+/** Sets and lists overrides, which are terms that apply to only one customer. */
 export function customerOverridesOperations(parts: ManageParts): Operation[] {
   return [setting(parts), listing(parts)];
 }
@@ -35,11 +35,12 @@ function setting({ cellOf }: ManageParts): Operation {
     noun: "Customers",
     summary: "Set a customer's overrides",
     description:
-      "Gives the customer their own terms, whatever plan they have: features that are included or not, costs, limits and the credits of " +
-      "allowances. Replaces all earlier overrides; `{}` removes them. Features change from the next request, and allowances from their " +
-      "next period. If the plan's limit has the same period, the new limit starts with the usage already counted; otherwise it starts at " +
-      "0. It keeps its count when the plan changes. Usage still counts toward the plan's limit too. At most 50 features and 50 " +
-      "allowances. Safe to repeat.",
+      "Sets terms that apply to one customer and take precedence over any plan: included features, costs, limits, allowance credits " +
+      "and overage. Replaces all earlier overrides. `{}` removes all overrides. At most 50 features and 50 allowances. Safe to " +
+      "repeat.\n\n" +
+      "- Changes to allowance credits apply from the next period. All other changes apply from the next request.\n" +
+      "- A new limit includes the usage counted by an earlier override or plan limit with the same period. Otherwise, it starts at 0.\n" +
+      "- A limit keeps its count when the plan changes. Usage also counts toward the plan's limit.",
     params: customerParams,
     body: OverridesBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -69,7 +70,8 @@ function listing({ cellOf }: ManageParts): Operation {
     id: "listOverrides",
     noun: "Customers",
     summary: "List a customer's overrides",
-    description: "All overrides that were ever set, newest first. Each one replaced the previous one.",
+    description:
+      "Lists the current and all earlier overrides, newest first. Each entry replaced the previous one.",
     params: customerParams,
     query: strictObject(pageQuery),
     answer: pageOf(SetOverrides),

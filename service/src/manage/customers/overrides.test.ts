@@ -17,7 +17,7 @@ async function setup() {
   };
 }
 
-test("overrides are shown with the customer, the charge, the denial and in the audit log", async () => {
+test("overrides are shown on the customer, the charge and the denial, and in the audit log", async () => {
   const { put, read, manage, consume, database } = await setup();
   const terms = {
     features: { "image.render": { cost: { credits: 4, per: 1 }, limit: { quantity: 3, period: "day" } } },
@@ -69,7 +69,7 @@ test("setting the same overrides again changes nothing, even after the feature's
   expect(await database.count("cell.audit", "action = 'overrides.set'")).toBe(1);
 });
 
-test("all overrides that were ever set are listed, newest first", async () => {
+test("current and earlier overrides are listed, newest first", async () => {
   const { put, manage } = await setup();
   for (const credits of [1, 2, 3]) await put({ features: { "image.render": { cost: { credits } } } });
   await put({});
@@ -84,7 +84,7 @@ test("all overrides that were ever set are listed, newest first", async () => {
   expect((await manage("GET", "customers/nobody/overrides")).status).toBe(404);
 });
 
-test("the period of an allowance is required if no plan sets it", async () => {
+test("an allowance override requires a period if the plan has no allowance in the pool", async () => {
   const { put, manage } = await setup();
   await manage("DELETE", "customers/ada/plan");
   const allowances = { credits: { credits: 5 } };
@@ -98,7 +98,7 @@ test("the period of an allowance is required if no plan sets it", async () => {
   });
 });
 
-test("an empty body removes the overrides", async () => {
+test("a PUT with an empty body removes the overrides", async () => {
   const { put, check, read } = await setup();
   expect((await put({})).body["outcome"]).toBe("unchanged");
   await put({ features: { "image.render": { included: false } } });
@@ -111,14 +111,14 @@ test("an empty body removes the overrides", async () => {
   expect((await read())["overrides"]).toBeNull();
 });
 
-test("an overridden price applies to a reversal after the overrides have ended", async () => {
+test("a reversal uses the overridden price of its charge, even after the overrides have ended", async () => {
   const { put, consume, manage, check, database } = await setup();
   const endsAt = new Date(Date.now() + DAY_MS).toISOString();
   await put({ features: { "image.render": { cost: { credits: 1, per: 1 } } }, endsAt });
   await consume({ ...RENDER, quantity: 2, idempotencyKey: "a" });
   await ageHistory(database, 2 * DAY_MS);
   expect((await check(RENDER)).body["creditsRequired"]).toBe(10);
-  // The ID of the charge contains its time, which has changed.
+  // The charge ID contains the time of the charge, which has changed.
   const { body: ledger } = await manage("GET", "customers/ada/ledger?kind=consume");
   const [{ consumeId } = { consumeId: "" }] = ledger["items"] as { consumeId: string }[];
   const reverse = await manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body: {} });
@@ -127,7 +127,7 @@ test("an overridden price applies to a reversal after the overrides have ended",
   expect((await verifyDatabase(database.url)).mismatch).toBeNull();
 });
 
-test("unknown and archived features, unknown pools, past ends and ends without terms are rejected", async () => {
+test("overrides with unknown keys, archived features, past end dates or an end date without terms are rejected", async () => {
   const { put, manage, database } = await setup();
   await manage("PUT", "features/old", { body: { name: "Old", cost: { credits: 1 } } });
   await manage("POST", "features/old/archive", { body: {} });
@@ -151,7 +151,7 @@ test("unknown and archived features, unknown pools, past ends and ends without t
   expect(missing).toMatchObject({ status: 404, body: { code: "not_found" } });
 });
 
-test("before an upgrade is finished, overrides are rejected", async () => {
+test("overrides are rejected until an upgrade is finished", async () => {
   const { put, database } = await setup();
   await database.query("update cell.identity set data_format = 1");
   const body = { features: { "image.render": { included: false } } };

@@ -24,7 +24,8 @@ import { walletTransaction } from "../wallet-transaction.ts";
 const OVERRIDES_MAX = 50;
 
 const included = Type.Boolean({
-  description: "True adds the feature, even if the plan does not include it. False removes it.",
+  description:
+    "True adds the feature, even if the plan does not include the feature. False removes the feature.",
 });
 
 export const OverridesBody = strictObject({
@@ -38,7 +39,7 @@ export const OverridesBody = strictObject({
       {
         maxProperties: OVERRIDES_MAX,
         description:
-          "By feature key. Omitted fields are as in the plan. A feature that the plan does not include needs `included: true`.",
+          "Terms by feature key. Omitted fields use the plan's values. A feature that the plan does not include needs `included: true`.",
       },
     ),
   ),
@@ -56,16 +57,14 @@ export const OverridesBody = strictObject({
       {
         maxProperties: OVERRIDES_MAX,
         description:
-          "By pool key: credits and overage instead of those of the plan's allowance. Credits change from its next period, overage " +
-          "immediately. They replace only those of an allowance with the same `period`. Default: the period of the current plan's " +
-          "allowance in this pool; required if it has none.",
+          "Terms by pool key. They replace the terms of the plan's allowance in the pool that has the same `period`. New `credits` apply " +
+          "from the next period, a new `overage` immediately. `period` defaults to the period of the current plan's allowance in the " +
+          "pool. It is required if the plan has no allowance in the pool.",
       },
     ),
   ),
   endsAt: Type.Optional(
-    nullable(
-      timeOf("From then on, the terms of the plan apply again. Default: no end.", "2027-01-01T00:00:00Z"),
-    ),
+    nullable(timeOf("End date of the overrides. Default: no end date.", "2027-01-01T00:00:00Z")),
   ),
 });
 
@@ -74,7 +73,7 @@ export type OverridesBody = Static<typeof OverridesBody>;
 export const Overrides = Type.Object(
   {
     number: Type.Integer({
-      description: "Number of these overrides, unique per customer. Charges and denials show it.",
+      description: "Number of these overrides, unique per customer. Charges and denials show this number.",
       examples: [2],
     }),
     features: Type.Record(
@@ -88,8 +87,8 @@ export const Overrides = Type.Object(
             { pool: Type.String({ examples: ["credits"] }), cost: Cost },
             {
               description:
-                "The pool and cost of an included feature if the plan does not have it, as of the time when it was included. " +
-                "To update them, remove the feature from the overrides and include it again.",
+                "The feature's pool and cost when the overrides added the feature. They apply if the plan does not include the feature. " +
+                "To update them, remove the feature from the overrides and add it again.",
             },
           ),
         ),
@@ -105,7 +104,7 @@ export const Overrides = Type.Object(
     ),
     endsAt: nullable(timeField),
   },
-  { description: "The customer's own terms, which take precedence over those of the plan." },
+  { description: "Terms that apply to this customer and take precedence over the plan's terms." },
 );
 
 export type Overrides = Static<typeof Overrides>;
@@ -145,11 +144,11 @@ function describeFeature(catalog: Catalog, override: FeatureOverride): object {
 export const SetOverrides = Type.Object({
   ...Overrides.properties,
   setAt: timeOf(
-    "When these overrides took effect. They ended at `endsAt`, or when the next ones took effect.",
+    "When these overrides took effect. They end at `endsAt`, or when the next overrides take effect.",
   ),
 });
 
-/** Lists overrides, newest first, older than the number `before`. Null if the customer does not exist. */
+/** Lists overrides with a number below `before`, newest first. Null if the customer does not exist. */
 export function listSetOverrides(
   cell: Pool,
   { environmentId, customerId }: CustomerName,
@@ -190,10 +189,10 @@ export type SetOverridesOutcome =
   | { kind: "feature_archived"; feature: string }
   | { kind: "period_unknown"; pool: string };
 
-/** The first format in which a wallet can have overrides. */
+/** The first data format that supports overrides. */
 const DATA_FORMAT_OF_OVERRIDES = 2;
 
-/** Replaces all overrides for a customer. Safe to repeat. */
+/** Replaces all of a customer's overrides. Safe to repeat. */
 export function setOverrides(
   cell: Pool,
   context: Context,
@@ -230,7 +229,7 @@ export function setOverrides(
   );
 }
 
-/** Looks up the features and pools that the terms name by key. */
+/** Looks up the features and pools in `terms` by key. */
 function findNamed(
   catalog: Catalog,
   { terms, endsAt }: Pick<SetOverridesInput, "terms" | "endsAt">,

@@ -21,10 +21,12 @@ const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
 
 const asOfField = timeOf(
-  "Time of the billing event that caused this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
-    "returns `unchanged`. If times are equal, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
-    "same `asOf` that starts or extends it returns `unchanged`. An `endsAt` or `startsAt` that has passed since `asOf` ends or " +
-    "starts the plan now. Calls without `asOf` always apply.",
+  "Time of the billing event that caused this call. With `asOf`, events can arrive in any order:\n\n" +
+    "- If a newer event was already applied, the call returns `unchanged`.\n" +
+    "- If two events have the same time, a cancellation takes precedence. After a call has ended or shortened the plan, a call with " +
+    "the same `asOf` that starts or extends the plan returns `unchanged`.\n" +
+    "- If `endsAt` or `startsAt` has passed when the event arrives, the plan ends or starts immediately.\n\n" +
+    "Calls without `asOf` always apply.",
   "2026-11-15T08:30:00Z",
 );
 
@@ -40,26 +42,30 @@ const AssignmentBody = strictObject({
   anchor: Type.Optional(
     nullable(
       timeOf(
-        "Start of the periods. Default: the start of the plan. Fixed while the plan is active: another value returns 409 `anchor_fixed`.",
+        "Time from which periods are counted. Default: the start of the plan. While the plan is active, a different value returns 409 `anchor_fixed`.",
         "2026-11-15T00:00:00Z",
       ),
     ),
   ),
   startsAt: planTimeOf(
-    "Default: now. A plan that starts in the future is the pending change: it replaces an earlier one, and the current plan " +
-      "continues until then. `period_end` is the end of the current period of the active plan's longest allowance, or of that plan " +
-      "if it ends sooner; if the new plan renews then too, its `anchor` is that of the current plan. A time in the past means now, " +
-      "with periods counted from it. With `asOf`, send a time.",
+    "Default: now.\n\n" +
+      "- A time in the future schedules the plan as the pending change, which replaces any earlier pending change. The current plan " +
+      "continues until that time.\n" +
+      "- A time in the past starts the plan now, with periods counted from that time.\n" +
+      "- `period_end` is the customer's `plan.periodEndsAt`. If the new plan would also renew at that time, the new plan keeps the " +
+      "current `anchor`. With `asOf`, send a time instead.",
   ),
   endsAt: planTimeOf(
-    "Null for no end. If omitted, the current end is kept, and a scheduled plan has no end. An end earlier than the current one " +
-      "returns 409 `would_shorten`, unless `shorten` is true. `period_end` is the end of the current period of the longest " +
-      "allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
+    "End date of the plan.\n\n" +
+      "- Null: no end date.\n" +
+      "- Omitted: an active plan keeps its end date, and a scheduled plan gets none.\n" +
+      "- A time before the current end date returns 409 `would_shorten`, unless `shorten` is true.\n" +
+      "- `period_end` is the customer's `plan.periodEndsAt`. The customer must already have the plan. With `asOf`, send a time instead.",
   ),
   shorten: Type.Optional(
     Type.Boolean({
       description:
-        "Allows an earlier `endsAt` for the active plan. To cancel at the end of the period, send it with `endsAt: period_end`.",
+        "Allows an earlier `endsAt` for the active plan. To cancel at the end of the period, also send `endsAt: period_end`.",
     }),
   ),
   asOf: Type.Optional(nullable(asOfField)),
@@ -79,10 +85,12 @@ function assigning({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Assign a plan",
     description:
-      "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is rejected " +
-      "otherwise. Another plan starts now, or at `startsAt`: the rest of the old allowance expires then, and purchased credits " +
-      "are kept. A customer has at most one pending change; a call that changes the current plan drops it, and so does a newer " +
-      "`asOf`. Assigning the current plan again keeps it. Creates the customer if it does not exist.",
+      "Starts the plan now or at `startsAt`. Creates the customer if it does not exist. Safe to repeat.\n\n" +
+      "- If the customer already has the plan, the plan continues. A later `endsAt` extends the plan. An earlier `endsAt` requires " +
+      "`shorten`.\n" +
+      "- When another plan starts, the remaining allowance of the old plan expires. Purchased credits are kept.\n" +
+      "- A customer has at most one pending change. A call that changes the current plan drops the pending change. A call that repeats " +
+      "the current plan keeps the pending change, unless the call has a newer `asOf`.",
     params: customerParams,
     body: AssignmentBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -183,9 +191,10 @@ function ending({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "End a customer's plan",
     description:
-      "Ends the plan now, and drops the pending change. Safe to repeat. The rest of the allowance expires, purchased credits are " +
-      "kept, and the environment's default plan takes over if there is one. With `asOf`, a missing customer is created to store " +
-      "it, and the outcome is `no_assignment`: an older billing event that arrives later then assigns no plan.",
+      "Ends the plan now and drops the pending change. The remaining allowance expires, and purchased credits are kept. If the " +
+      "environment has a default plan, the customer moves to the default plan. Safe to repeat.\n\n" +
+      "If you send `asOf` and the customer does not exist, Purser creates the customer to store the time, and the outcome is " +
+      "`no_assignment`. An older billing event that arrives later then assigns no plan.",
     params: customerParams,
     query: strictObject({ asOf: Type.Optional(asOfField) }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),

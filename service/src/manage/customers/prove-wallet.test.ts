@@ -11,7 +11,7 @@ async function prove({ manage, tokens }: Managed, customer = "ada"): Promise<Rec
   return reply.body;
 }
 
-test("a valid wallet is sound: ledger, grants and balance agree", async () => {
+test("a valid wallet is sound: the sums of its ledger and grants equal the balance", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await liveBusyLives(managed);
@@ -28,7 +28,7 @@ test("a valid wallet is sound: ledger, grants and balance agree", async () => {
   });
 });
 
-test("a new customer is sound, and an erased one is not found", async () => {
+test("a new customer's wallet is sound, and an erased customer is not found", async () => {
   const managed = await setupManage();
   await managed.manage("PUT", "customers/new", { body: {} });
   expect(await prove(managed, "new")).toMatchObject({
@@ -40,7 +40,7 @@ test("a new customer is sound, and an erased one is not found", async () => {
   expect((await managed.manage("GET", "customers/new/proof")).status).toBe(404);
 });
 
-/** Tampering that is visible in sums and sequences. `purser verify` finds the rest, such as a wrong price. */
+/** Tampering that the proof detects. Other damage, such as a wrong price, is found only by `purser verify`. */
 const SHOWN = [
   "a balance after an entry",
   "an amount",
@@ -84,7 +84,7 @@ test("an inconsistent wallet is reported as unsound, never as an error", { timeo
   expect(await prove(managed)).toMatchObject({ isSound: true });
 });
 
-test("concurrent charges never make a wallet look unsound", async () => {
+test("a wallet is never reported as unsound because of concurrent charges", async () => {
   const managed = await setupManage();
   const { consume, topUp } = managed;
   await topUp("ada", 1_000_000);
@@ -103,7 +103,7 @@ test("concurrent charges never make a wallet look unsound", async () => {
   expect(new Set(proofs.map(({ entries }) => entries)).size).toBeGreaterThan(10);
 });
 
-test("a proof that takes too long fails with `overloaded`", async () => {
+test("a wallet check that takes too long fails with `overloaded`", async () => {
   const managed = await setupManage();
   const holder = await connectTo(managed.database);
   await holder.query("begin; lock table cell.ledger in access exclusive mode");

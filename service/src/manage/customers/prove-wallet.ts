@@ -19,36 +19,41 @@ export const Proof = Type.Object({
   checkedAt: timeField,
   isSound: Type.Boolean({
     description:
-      "Whether the wallet matches the sum of its ledger in every pool, and no entry is missing or out of order.",
+      "True if the wallet matches the sum of its ledger in every pool, and no entry is missing or out of order.",
   }),
   ...windowAnswer,
   entries: Type.Integer({
     description:
-      "The number of entries since the start of the workspace's history window. Older entries are included in the sums.",
+      "The number of entries since the start of the workspace's history window. The sums also include older entries.",
     examples: [1_284],
   }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      ledgerSum: Type.Integer({ description: "The sum of all amounts.", examples: [90] }),
+      ledgerSum: Type.Integer({ description: "The sum of all ledger amounts in this pool.", examples: [90] }),
       grantsLeft: nullable(
         Type.Integer({
-          description: "The credits left in the wallet's open grants. Null if the wallet cannot be read.",
+          description:
+            "The credits left in the wallet's open grants, including held credits. Null if the wallet cannot be read.",
           examples: [90],
         }),
       ),
-      balance: Type.Integer({ description: "The balance after the last entry.", examples: [90] }),
+      balance: Type.Integer({
+        description: "The balance after the last ledger entry in this pool, including held credits.",
+        examples: [90],
+      }),
     }),
     {
       description:
-        "All three are equal in a correct wallet. None of them includes expiries and allowances that fell due since the last request.",
+        "In a correct wallet, the three amounts of each pool are equal. They do not include expiries and allowances " +
+        "that fell due after the last request.",
     },
   ),
 });
 
 export type Proof = Static<typeof Proof>;
 
-/** Checks the whole ledger of a customer; `entries` counts only entries from `since` on. Null if the customer does not exist. */
+/** Checks a customer's whole ledger. `entries` counts only entries from `since` on. Null if the customer does not exist. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);
@@ -89,7 +94,7 @@ function describePool(
 ): Proof["pools"][number] {
   const sum = sums.find(({ pool }) => pool === id);
   return {
-    // An undefined pool is reported too, but has no key.
+    // A pool missing from the catalog is reported too, but has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
     grantsLeft: wallet === null ? null : balanceOf(wallet, id) + heldIn(wallet, id),

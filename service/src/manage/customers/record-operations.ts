@@ -22,7 +22,7 @@ const NOUN = "Customers";
 const access = { role: "viewer", in: "environment" } as const;
 const query = strictObject(pageQuery);
 
-/** A customer's history. It never changes, except that erasing a customer removes personal data. */
+/** Reads a customer's history, which never changes, except that erasing the customer removes personal data. */
 export function customerRecordOperations(parts: ManageParts): Operation[] {
   return [ledger(parts), proof(parts), grants(parts), planChanges(parts), denials(parts)];
 }
@@ -36,10 +36,11 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's ledger",
     description:
-      "Every change to the balance, newest first. The sum of all amounts in a pool is its balance. Expiries and allowances that fell " +
-      "due since the last request are written with the next one. With a filter, a page can contain fewer than `limit` items, or " +
-      "none. Continue as long as the response has a `nextCursor`. Entries older than the workspace's history window are hidden, as are " +
-      "entries up to the end of a month whose ledger was taken offline (detached); `broughtForward` has their sum.",
+      "Lists every change to the balance, newest first. All amounts in a pool add up to its balance plus held credits. Expiries and " +
+      "allowances that fell due after the last request are written with the customer's next request.\n\n" +
+      "Entries older than the workspace's history window are hidden. If the ledger of a month was taken offline (detached), its entries " +
+      "and all earlier entries are hidden too. `broughtForward` contains the sum of the hidden entries. With a filter, a page can contain " +
+      "fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,
@@ -59,8 +60,8 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       ...windowAnswer,
       broughtForward: Type.Array(BroughtForward, {
         description:
-          "The balance before the oldest entry, one line for each pool. Set on the last page if older entries are hidden or `from` is " +
-          "set. Empty with a filter by kind or feature.",
+          "The balance of each pool before the oldest listed entry. Set on the last page if older entries are hidden or you send " +
+          "`from`. Empty if you filter by kind or feature.",
       }),
     }),
     handle: async (call) => {
@@ -85,12 +86,12 @@ function proof({ control, cellOf }: ManageParts): Operation {
     access,
     id: "proveWallet",
     noun: NOUN,
-    summary: "Prove that a customer's ledger sums to the balance",
+    summary: "Check a customer's balance against the ledger",
     description:
-      "Adds up the customer's whole ledger and compares it with the wallet in one snapshot, so concurrent charges do not affect the result. " +
-      "Entries must be numbered without gaps, and each balance must follow from the previous one. Takes about half a second for " +
-      "100,000 entries and holds no lock. If it takes longer than 4 seconds, it fails with `overloaded`. In that case, " +
-      "run `purser verify`, which also checks prices, limits and individual grants.",
+      "Compares the sum of the customer's ledger with the wallet in one snapshot, so concurrent charges do not affect the result. Also " +
+      "checks that entry numbers have no gaps and that each balance follows from the previous balance. The check takes about half a " +
+      "second for 100,000 entries and does not block charges. After 4 seconds, it fails with `overloaded`. In that case, run " +
+      "`purser verify`, which also checks prices, limits and individual grants.",
     params: customerParams,
     answer: Proof,
     codes: ["ledger_detached"],
@@ -114,8 +115,8 @@ function grants({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's grants",
     description:
-      "Newest first, with the credits left in each. Grants older than the workspace's history window are listed only if credits are " +
-      "left; a page may then hold fewer than `limit` items.",
+      "Newest first, with the remaining credits of each grant. Grants older than the workspace's history window are listed only if they " +
+      "have credits left. A page can therefore contain fewer than `limit` items. Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
@@ -139,7 +140,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
     id: "listPlanChanges",
     noun: NOUN,
     summary: "List a customer's plan history",
-    description: "Plan changes, newest first.",
+    description: "All plan changes, newest first.",
     params: customerParams,
     query,
     answer: pageOf(PlanChange),
@@ -163,8 +164,7 @@ function denials({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's denials",
     description:
-      "Denied charges, newest first, with the cost, balance and limit at the time of the denial, back to the start of the " +
-      "workspace's history window.",
+      "Newest first, back to the start of the workspace's history window. Each denial shows the cost, balance and limit at that time.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),
@@ -184,11 +184,11 @@ function denials({ control, cellOf }: ManageParts): Operation {
 export const PlanChange = Type.Object({
   change: Type.Enum([...ASSIGNMENT_CHANGES], {
     description:
-      "`scheduled`: a pending change was set or replaced; `effectiveAt` is the start of the plan. `unscheduled`: it was dropped.",
+      "`scheduled`: a pending change was set or replaced, and the new plan starts at `effectiveAt`. `unscheduled`: the pending change was dropped.",
   }),
   plan: PlanName,
   isDefault: Type.Boolean({
-    description: "True for the environment's default plan, false for an assigned one.",
+    description: "True for the environment's default plan, false for an assigned plan.",
   }),
   anchor: timeField,
   endsAt: nullable(timeField),
@@ -200,7 +200,7 @@ type PlanChange = Static<typeof PlanChange>;
 
 type PlanChangePage = { readonly changes: readonly PlanChange[]; readonly next: number | null };
 
-/** Lists plan changes, newest first, older than the change `before`. Null if the customer does not exist. */
+/** Lists plan changes with an ID below `before`, newest first. Null if the customer does not exist. */
 function listPlanChanges(
   cell: Pool,
   environmentId: EnvironmentId,

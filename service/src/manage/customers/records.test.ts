@@ -19,7 +19,7 @@ async function readAll({ manage }: Managed, path: string): Promise<{ items: Row[
   }
 }
 
-/** Makes charges, a denial, top-ups, a reversal, a revocation and two changes of plan. */
+/** Creates charges, a denial, top-ups, a reversal, a revocation and two plan changes. */
 async function live(managed: Managed): Promise<string> {
   const { manage, consume, publish } = managed;
   const charge = (feature: string, quantity: number, key: string) =>
@@ -43,7 +43,7 @@ async function live(managed: Managed): Promise<string> {
   return consumeId;
 }
 
-test("the ledger's pages have no gap and add up to the balance", async () => {
+test("the ledger's pages have no gaps, and their entries add up to the balance", async () => {
   const managed = await setupManage();
   await live(managed);
   const { items, pages } = await readAll(managed, "customers/ada/ledger?limit=3");
@@ -55,7 +55,7 @@ test("the ledger's pages have no gap and add up to the balance", async () => {
   expect(items[0]?.["balanceAfter"]).toBe(sum);
 });
 
-test("a ledger entry shows what happened, and a charge its reversed quantity", async () => {
+test("a ledger entry shows what happened, and a charge shows its reversed quantity", async () => {
   const managed = await setupManage();
   const consumeId = await live(managed);
   const { items } = await readAll(managed, "customers/ada/ledger");
@@ -108,7 +108,7 @@ test("the ledger can be filtered by kind and feature", async () => {
   expect((await managed.manage("GET", "customers/ada/ledger?kind=what")).status).toBe(400);
 });
 
-test("a time range of the ledger starts with the balance before it", async () => {
+test("a ledger page for a time range shows the balance before that range", async () => {
   const managed = await setupManage();
   await live(managed);
   const { items } = await readAll(managed, "customers/ada/ledger");
@@ -129,7 +129,7 @@ test("a time range of the ledger starts with the balance before it", async () =>
   expect((await managed.manage("GET", "customers/ada/ledger?from=yesterday")).status).toBe(400);
 });
 
-test("a filter with few matches in a long ledger returns a cursor that finds the rest", async () => {
+test("a filtered page of a long ledger can be short, and its cursor finds the remaining matches", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const first = await managed.consume({ customerId: "ada", feature: "export", idempotencyKey: "k" });
@@ -148,7 +148,7 @@ test("a filter with few matches in a long ledger returns a cursor that finds the
   expect([items.length, items[0]?.["sequence"], pages]).toEqual([1, 2, 2]);
 });
 
-test("grants are listed with the credits that are left for the next request", async () => {
+test("grants are listed with the credits that the next request can spend", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const add = (body: object) => manage("POST", "customers/ada/credits", { body });
@@ -163,7 +163,7 @@ test("grants are listed with the credits that are left for the next request", as
     const { items } = await readAll(managed, "customers/ada/grants?limit=2");
     return items.map(({ grant, remaining }) => [grant, remaining]);
   };
-  // 107 of the 150 came from expiring credits, the rest from the oldest purchases.
+  // Of the 150 credits charged, 107 came from expiring credits and 43 from the oldest purchases.
   expect(await read()).toEqual([
     [5, 0],
     [4, 0],
@@ -261,7 +261,7 @@ test("denials with the same timestamp are listed once each", async () => {
   expect(new Set(items.map(({ denialId }) => denialId)).size).toBe(30);
 });
 
-test("unknown customers and those in another environment have no records", async () => {
+test("the ledger, grants, plans and denials of unknown customers and of other environments are not found", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const live = `/manage/v1/projects/${project.projectId}/live`;

@@ -12,7 +12,7 @@ const list = async (managed: Managed): Promise<Item[]> =>
 const examinedSince = async (managed: Managed): Promise<number> =>
   Date.parse((await ask<{ examinedSince: string }>(managed, "repeated-charges")).examinedSince);
 
-/** Charges, and waits until all requests are logged. */
+/** Sends the charges and waits until all requests are logged. */
 async function charge({ consume, manage }: Managed, ...charges: { customerId: string; quantity?: number }[]) {
   const logged = async (): Promise<number> => {
     const { body } = await manage("GET", "requests?limit=200");
@@ -41,7 +41,7 @@ test("two similar charges within a minute are listed, until one is reversed", as
     { customerId: "ada", quantity: 3 },
     { customerId: "bob", quantity: 1 },
     { customerId: "bob", quantity: 2 },
-    // A longer run is normal use.
+    // A longer series of charges is normal usage.
     ...Array.from({ length: 6 }, () => ({ customerId: "carl" })),
   );
   expect(await list(managed)).toEqual([
@@ -86,11 +86,11 @@ test("charges before the history window, or more than a minute apart, are not li
   expect(await list(managed)).toEqual([]);
 });
 
-test("charges before the latest 500 entries of a customer are not reported as examined", async () => {
+test("`examinedSince` is never earlier than a customer's newest 500 ledger entries", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await charge(managed, { customerId: "ada" }, { customerId: "ada" });
-  // A long run of other charges, which is normal use.
+  // A long series of other charges, which is normal usage.
   const addEntries = (count: number) =>
     database.query(
       `insert into cell.ledger
@@ -113,7 +113,7 @@ test("charges before the latest 500 entries of a customer are not reported as ex
   expect(await examinedSince(managed)).toBeGreaterThan(Number(last?.["at"]));
 });
 
-test("the response names the time since which requests were examined", async () => {
+test("`examinedSince` is never earlier than the oldest examined request", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const ageDays = async () => (Date.now() - (await examinedSince(managed))) / DAY_MS;
@@ -122,7 +122,7 @@ test("the response names the time since which requests were examined", async () 
   expect(await ageDays()).toBeCloseTo(1, 1);
   await charge(managed, { customerId: "ada" }, { customerId: "ada" });
   expect(await list(managed)).toHaveLength(1);
-  // Newer requests of other endpoints, one per millisecond.
+  // Newer requests to other endpoints, one per millisecond.
   const log = (from: number, to: number) =>
     database.query(
       `insert into cell.request_log
@@ -145,14 +145,14 @@ test("the response names the time since which requests were examined", async () 
   expect(await examinedSince(managed)).toBe(Number(oldest?.["at"]));
 });
 
-test("charges of customers beyond the first hundred are not reported as examined", async () => {
+test("`examinedSince` excludes the charges of customers beyond the first hundred", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await charge(managed, { customerId: "ada" }, { customerId: "ada" });
   const [last] = await database.query(
     "select floor(extract(epoch from max(recorded_at)) * 1000) as at from cell.request_log",
   );
-  // Pairs of other customers, each a second after the one before. They may have different quantities.
+  // Pairs of charges for other customers, each a second after the previous charge. The quantities may differ.
   const addPairs = (from: number, to: number) =>
     database.query(
       `insert into cell.request_log
@@ -171,7 +171,7 @@ test("charges of customers beyond the first hundred are not reported as examined
   expect(await examinedSince(managed)).toBeGreaterThan(Number(last?.["at"]));
 });
 
-test("charges beyond the listed ones are not reported as examined", async () => {
+test("`examinedSince` excludes charges that are not listed because of the item limit", async () => {
   const managed = await setupManage();
   const customers = Array.from({ length: 51 }, (_, index) => `customer-${index}`);
   for (const customerId of customers) {

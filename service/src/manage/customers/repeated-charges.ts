@@ -20,7 +20,7 @@ import { DAY_MS } from "../usage/range.ts";
 
 const DAYS = 7;
 const WITHIN_MS = 60_000;
-/** Longer runs are normal usage, not duplicates. */
+/** Longer series are treated as normal usage, not as duplicates. */
 const RUN_MAX = 5;
 const ITEMS_MAX = 50;
 
@@ -30,13 +30,13 @@ export const RepeatedCharge = Type.Object({
   feature: Type.String({ examples: ["image.render"] }),
   featureName: Type.String({ examples: ["Image rendering"] }),
   quantity: Type.Integer({ description: "The quantity of each charge.", examples: [1] }),
-  charges: Type.Integer({ description: "The number of similar charges.", examples: [2] }),
+  charges: Type.Integer({ description: "The number of charges in the series.", examples: [2] }),
   credits: Type.Integer({
-    description: "The credits of these charges without the first one, including overage.",
+    description: "Credits and overage of all charges in the series except the first.",
     examples: [10],
   }),
-  sequence: Type.Integer({ description: "Number of the last one in the customer's ledger.", examples: [17] }),
-  recordedAt: timeOf("Time of the last one."),
+  sequence: Type.Integer({ description: "The ledger `sequence` of the last charge.", examples: [17] }),
+  recordedAt: timeOf("Time of the last charge."),
 });
 
 /** Finds charges that may have been sent twice by mistake. */
@@ -50,14 +50,14 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
       noun: "Customers",
       summary: "List possible double charges",
       description:
-        `Two to ${RUN_MAX} charges of one customer with the same feature, quantity and member, each within a minute of the one before. Charges ` +
-        `that were free or reversed do not count. Looks at the newest 20,000 logged requests of the last ${DAYS} days, ` +
-        "and at the newest 500 ledger entries of each customer. Newest first.",
+        `Finds series of 2 to ${RUN_MAX} charges of one customer with the same feature, quantity and member, each within a minute of ` +
+        `the previous charge. Free and fully reversed charges are ignored. Lists at most ${ITEMS_MAX} series, newest first.\n\n` +
+        `Examines the newest 20,000 logged requests of the last ${DAYS} days, and the newest 500 ledger entries of each customer.`,
       params: Type.Object(environmentParams),
       answer: Type.Object({
         items: Type.Array(RepeatedCharge),
         examinedSince: timeOf(
-          "All logged requests from this time on were examined. Earlier ones were examined only in part, or not at all.",
+          "All logged requests from this time on were examined. Some earlier requests may have been examined too.",
         ),
         ...windowAnswer,
       }),
@@ -109,7 +109,7 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
   ];
 }
 
-/** Runs of similar charges, each within a minute of the one before. Takes the oldest first. */
+/** Finds series of similar charges, each within a minute of the previous charge. Expects the oldest charge first. */
 function findRuns(charges: readonly RecentCharge[]): RecentCharge[][] {
   const alike = Map.groupBy(
     charges.filter(

@@ -3,7 +3,7 @@ import { setupManage } from "../../../test/manage.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
-test("lists show a customer's name beside the ID, and neither after the customer is erased", async () => {
+test("lists show a customer's name and ID, and neither of them after the customer is erased", async () => {
   const { manage, consume, record } = await setupManage();
   await manage("PUT", "customers/ada", { body: { name: "Ada Lovelace" } });
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });

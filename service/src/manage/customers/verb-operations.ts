@@ -30,7 +30,8 @@ function blocking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Block or unblock a customer",
     description:
-      "All further requests of a blocked customer are denied. The customer keeps the plan and credits.",
+      "While a customer is blocked, all checks, charges and requests to open or extend holds are denied. Open holds can still be " +
+      "settled, up to the amount that they hold. The customer keeps the plan and credits.",
     params: customerParams,
     body: strictObject({ blocked: Type.Boolean({ examples: [true] }) }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -54,10 +55,14 @@ function erasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Erase a customer",
     description:
-      "Permanently erases the ID, name, email, billing reference and metadata, the members and metadata of all charges, denials and events, " +
-      "notes and references on credits, and the text of idempotency keys. Amounts are kept under a number that identifies no person. The ID is " +
-      "free immediately: later requests under it belong to a new customer. If the customer has usage events, all idempotency keys are " +
-      "searched, which can take minutes. If the call is interrupted, Purser finishes the erasure within minutes.",
+      "Permanently erases:\n\n" +
+      "- the ID, name, email, billing reference and metadata of the customer\n" +
+      "- the members and metadata of all charges, holds, denials and events\n" +
+      "- notes and references on credits\n" +
+      "- the text of idempotency keys\n\n" +
+      "Amounts are kept under an anonymous customer number. You can reuse the ID immediately: later requests with the ID belong to a new " +
+      "customer. If the customer has usage events, Purser searches all idempotency keys, which can take minutes. If the call is " +
+      "interrupted, Purser finishes the erasure within minutes.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     handle: async (call) => {

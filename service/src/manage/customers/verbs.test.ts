@@ -6,7 +6,7 @@ import { times } from "../../../test/two-services.ts";
 const LATER = "2999-01-01T00:00:00.000Z";
 const EVEN_LATER = "2999-06-01T00:00:00.000Z";
 
-test("a repeated assignment changes nothing, and a later end extends the plan", async () => {
+test("a repeated plan assignment changes nothing, and a later end date extends the plan", async () => {
   const { manage, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
   const first = await assign({ plan: "pro", endsAt: LATER, anchor: "2026-01-31T00:00:00Z" });
@@ -32,7 +32,7 @@ test("a repeated assignment changes nothing, and a later end extends the plan", 
   await expectSoundBooks(database);
 });
 
-test("an earlier end is rejected without `shorten`, and applied with it", async () => {
+test("an earlier end date requires `shorten`", async () => {
   const { manage, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/ada/plan", { body: { plan: "pro", ...body } });
   expect(await assign({ endsAt: EVEN_LATER })).toMatchObject({
@@ -63,7 +63,7 @@ test("an earlier end is rejected without `shorten`, and applied with it", async 
   await expectSoundBooks(database);
 });
 
-test("another anchor is rejected for an active plan, and for a plan left within its current period", async () => {
+test("a different anchor is rejected for an active plan, and for a plan that ended in the current period", async () => {
   const { manage, publish, database } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
@@ -96,7 +96,7 @@ test("a renewal or cancellation with an older billing event changes nothing", as
     outcome: "ended",
     customer: { plan: null },
   });
-  // An older event changes nothing, even after the plan ended.
+  // An older billing event changes nothing, even after the plan ended.
   for (const body of [{ endsAt: null }, { plan: "pro", endsAt: LATER }]) {
     const again = await assign({ ...body, asOf: "2026-03-03T12:00:00Z" });
     expect(again.body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
@@ -121,7 +121,7 @@ test("a redelivered renewal does not undo a cancellation with the same time", as
   expect((await end()).body["outcome"]).toBe("no_assignment");
 });
 
-test("a cancellation for an unknown customer is stored, and an older assignment is then ignored", async () => {
+test("a cancellation for an unknown customer is stored, and an older assignment that arrives later is ignored", async () => {
   const { manage, database } = await setupManage();
   const end = (asOf: string) => manage("DELETE", `customers/new/plan?asOf=${asOf}`);
   expect((await manage("DELETE", "customers/new/plan")).status).toBe(404);
@@ -147,7 +147,7 @@ test("a billing event from the future is rejected", async () => {
   expect(await manage("DELETE", `customers/ada/plan?asOf=${LATER}`)).toMatchObject(refused);
 });
 
-test("twenty concurrent assignments assign a plan once", async () => {
+test("twenty concurrent requests to assign the same plan assign it once", async () => {
   const { manage, database } = await setupManage();
   const replies = await Promise.all(
     times(20, () => manage("POST", "customers/bob/plan", { body: { plan: "pro" } })),
@@ -158,7 +158,7 @@ test("twenty concurrent assignments assign a plan once", async () => {
   await expectSoundBooks(database);
 });
 
-test("a plan ends once, and purchased credits are kept", async () => {
+test("ending a plan again changes nothing, and purchased credits are kept", async () => {
   const { manage, topUp } = await setupManage();
   await topUp("ada", 50);
   const end = () => manage("DELETE", "customers/ada/plan");
@@ -180,7 +180,7 @@ test("requests for a blocked customer are denied until the customer is unblocked
   expect(await reason()).toBeNull();
 });
 
-test("erasing a customer needs an admin, and an erased customer is not found", async () => {
+test("erasing a customer requires an admin, and an erased customer is not found", async () => {
   const { manage, tokens } = await setupManage();
   expect((await manage("DELETE", "customers/ada", { token: tokens.operator })).status).toBe(403);
   expect((await manage("DELETE", "customers/ada", { token: tokens.admin })).body).toEqual({
@@ -196,7 +196,7 @@ test("erasing a customer needs an admin, and an erased customer is not found", a
 
 test.each([
   ["a missing plan", { plan: "gold" }, "unknown_key", "`gold`"],
-  ["a past end", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
+  ["an end date in the past", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
 ])("%s is rejected and creates no customer", async (_name, body, code, detail) => {
   const { manage, database } = await setupManage();
   const reply = await manage("POST", "customers/bob/plan", { body });
@@ -232,7 +232,7 @@ test.each([
   });
 });
 
-test("unknown customers and those in another environment cannot be changed", async () => {
+test("unknown customers and customers in another environment cannot be changed", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   await manage("PUT", `${live}/customers/lea`, { body: {} });
@@ -254,7 +254,7 @@ test("unknown customers and those in another environment cannot be changed", asy
   expect((await manage("GET", `${live}/customers/lea`)).body).toMatchObject({ isBlocked: false });
 });
 
-test("changes are audited with actor, request ID, before and after", async () => {
+test("changes to a customer are audited with the actor, the request ID and the values before and after", async () => {
   const { manage, database } = await setupManage();
   const { headers } = await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await manage("PUT", "customers/bob/block", { body: { blocked: true } });
@@ -277,7 +277,7 @@ test("changes are audited with actor, request ID, before and after", async () =>
   for (const { actor_id } of audits) expect(actor_id).toMatch(/^\d+$/);
 });
 
-test("a customer's metadata is limited in size, and a different order of fields is not a change", async () => {
+test("a customer's metadata has a size limit, and reordering its fields is not a change", async () => {
   const { manage, database } = await setupManage();
   const put = (metadata: object) => manage("PUT", "customers/bob", { body: { metadata } });
   expect(await put({ a: "x".repeat(8_192) })).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("recent event keys are listed, and any of them can be named", async () => {
+test("recently used event keys are listed, and any event key can be named", async () => {
   const { manage, record, database } = await setupManage();
   for (const event of ["tokens.used", "tokens.used", "Seiten gelesen/ü"]) {
     expect((await record({ customerId: "ada", event, quantity: 1 })).status).toBe(200);

@@ -25,7 +25,7 @@ import type { ManageParts } from "../parts.ts";
 const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
 
-/** Lists and names event keys. Events do not need a definition; a name is only for display. */
+/** Lists and names event keys. An event key needs no definition. Its name is used only for display. */
 export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -36,14 +36,16 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       noun: NOUN,
       summary: "List event keys",
       description:
-        "Sorted by key: named keys, and keys seen recently. Recently means among the newest " +
-        `${count(SEEN.eventsMax)} events in the environment, within the newest ${count(SEEN.rowsMax)} events in the database and the ` +
-        "last 35 days.",
+        "Returns named event keys and recently used event keys, sorted by key. A key is recently used if it is among the newest " +
+        `${count(SEEN.eventsMax)} events in the environment, the newest ${count(SEEN.rowsMax)} events in the database, and the events of ` +
+        "the last 35 days.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
         named: Type.Optional(
-          Type.Enum(["true", "false"], { description: "Only keys with a name, or only those without." }),
+          Type.Enum(["true", "false"], {
+            description: "`true`: only named keys. `false`: only keys without a name.",
+          }),
         ),
       }),
       answer: Type.Object({ ...pageOf(EventKey).properties, ...windowAnswer }),
@@ -65,7 +67,8 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       id: "putEventKey",
       noun: NOUN,
       summary: "Name an event key",
-      description: "Safe to repeat. A key can be named before or after its first event.",
+      description:
+        "Sets the display name and unit of an event key, before or after its first event. Safe to repeat.",
       params: Type.Object({ ...environmentParams, key: eventKeyField }),
       body: strictObject({
         name: Type.String({ ...nameField, examples: ["Generated tokens"] }),
@@ -87,7 +90,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
   ];
 }
 
-/** Changes only the display name. */
+/** Sets the display name and unit. Does not change events. */
 function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Promise<void> {
   const { environmentId } = context;
   const { key, name, unit } = input;
@@ -110,7 +113,7 @@ export const EventKey = Type.Object({
       },
       {
         description:
-          "How often and when the key appeared among the newest events. Null if it did not appear.",
+          "How often the key was used in the newest events, and when it was last used. Null if it was not used.",
       },
     ),
   ),
@@ -120,7 +123,7 @@ type EventKey = Static<typeof EventKey>;
 
 const SEEN = { eventsMax: 20_000, rowsMax: 100_000 } as const;
 
-/** Lists named keys, and keys used recently, back to `start`. */
+/** Lists named event keys and recently used event keys. Ignores events before `start`. */
 function listEventKeys(cell: Pool, environmentId: EnvironmentId, start: Instant | null): Promise<EventKey[]> {
   const range = { ...SEEN, since: start ?? brandAs<Instant>(0) };
   return single(cell, async (tx) => {

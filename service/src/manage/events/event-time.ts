@@ -10,8 +10,8 @@ export type EventTimes = {
 };
 
 /**
- * The requested times within the history window, and when such events can have been recorded: an event may be up to 35 days old
- * or 5 minutes ahead. This limits the partitions to read.
+ * Limits the requested times to the history window. Also returns the range in which these events can have been recorded, so that
+ * fewer partitions are read. An event's timestamp may be up to 35 days in the past or 5 minutes in the future.
  */
 export function eventTimes(wanted: {
   readonly from: Instant | null;
@@ -29,7 +29,7 @@ export function eventTimes(wanted: {
   };
 }
 
-/** Clamps to 1970 and the largest supported time. */
+/** Clamps a time to the range from 1970 to the largest supported time. */
 function within(at: number): Instant {
   return brandAs<Instant>(Math.min(Math.max(at, 0), TIME_MAX));
 }

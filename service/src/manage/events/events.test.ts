@@ -12,7 +12,7 @@ type Item = {
   metadata: Record<string, unknown> | null;
 };
 
-/** Reads all items of the list, and counts the pages. */
+/** Reads all items of the list. Returns them and the number of pages. */
 async function walk({ manage }: Managed, path: string): Promise<{ items: Item[]; pages: number }> {
   const items: Item[] = [];
   let pages = 0;
@@ -29,7 +29,7 @@ async function walk({ manage }: Managed, path: string): Promise<{ items: Item[];
 const quantities = ({ items }: { items: Item[] }): number[] => items.map(({ quantity }) => quantity);
 const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
 
-/** Records five events for two customers, identified by quantity. The oldest arrives last. */
+/** Records five events for two customers, identified by quantity. The oldest event is sent last. */
 async function setupEvents(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -43,7 +43,7 @@ async function setupEvents(): Promise<Managed> {
   return managed;
 }
 
-test("events are listed by the time they occurred, newest first, each once", async () => {
+test("events are listed by the time they occurred, newest first, without duplicates", async () => {
   const managed = await setupEvents();
   const all = await walk(managed, "events?limit=2");
   expect(quantities(all)).toEqual([1, 2, 3, 4, 5]);
@@ -83,7 +83,7 @@ test("events are filtered by key, customer, time and metadata, alone and combine
   expect((await managed.manage("GET", "customers/nobody/events")).status).toBe(404);
 });
 
-test("events with the same timestamp are listed once each", async () => {
+test("each event is listed once, even if several have the same timestamp", async () => {
   const managed = await setupManage();
   const timestamp = at(1);
   const body = { customerId: "ada", event: "tokens", timestamp };
@@ -92,7 +92,7 @@ test("events with the same timestamp are listed once each", async () => {
   expect(items.map(({ quantity }) => quantity).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test("a filter with few matches returns a cursor that finds the rest", async () => {
+test("an event filter with few matches returns a short page and a cursor for the remaining matches", async () => {
   const managed = await setupManage();
   await managed.record({ customerId: "ada", event: "rare", quantity: 7, timestamp: at(700) });
   await managed.database.query(

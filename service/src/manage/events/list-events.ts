@@ -34,7 +34,9 @@ export const UsageEvent = Type.Object({
   ),
   customerName: shownCustomerName,
   quantity: Type.Integer({ examples: [1840] }),
-  occurredAt: timeOf("The event's `timestamp`, or when it was recorded if it had none."),
+  occurredAt: timeOf(
+    "The event's `timestamp`. If it was sent without one, the time at which it was recorded.",
+  ),
   recordedAt: timeField,
   memberId: shownMember,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
@@ -56,15 +58,15 @@ export type EventFilter = {
 
 export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPosition | null };
 
-/** The position after all events. */
+/** A position later than every event. */
 export const AFTER_ALL: EventPosition = {
   occurredAt: brandAs<Instant>(TIME_MAX),
   id: Buffer.alloc(16, 0xff),
 };
 
 /**
- * Rows scanned for one page if no index supports the filter. A page with few matches is returned short. A customer's events are
- * spread over the table, so each may be a disk read: with 50 million events, 1,000 of them took up to 190 ms.
+ * Maximum number of rows scanned for one page if no index supports the filter. A page with few matches is returned short. A customer's
+ * events are spread over the table, so each event may need a disk read. Reading 1,000 of 50 million events took up to 190 ms.
  */
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 500;

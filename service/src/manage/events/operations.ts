@@ -47,7 +47,7 @@ const filterQuery = {
       pattern: "^[^=]+=",
       maxLength: 500,
       description:
-        "Only events that have this `key=value` at the top level of their metadata. Values are compared as text.",
+        "Only events with this `key=value` at the top level of their metadata. Values are compared as text.",
       examples: ["model=large"],
     }),
   ),
@@ -56,9 +56,9 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. If you filter by event key, member or metadata, a page " +
-  "can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. Events before the workspace's " +
-  "history window are not shown.";
+  "Returns usage events by `occurredAt`, newest first. `from` is inclusive, `to` is exclusive. If you filter by event key, member or " +
+  "metadata, a page can contain fewer than `limit` items, or none. Continue until `nextCursor` is null. Events before the workspace's " +
+  "history window are not returned.";
 
 export function eventOperations(parts: ManageParts): Operation[] {
   return [list(parts), ofCustomer(parts), read(parts)];
@@ -117,7 +117,8 @@ function read({ control, cellOf }: ManageParts): Operation {
     id: "readEvent",
     noun: NOUN,
     summary: "Read a usage event",
-    description: "Events before the workspace's history window are not found.",
+    description:
+      "Returns one usage event. For events before the workspace's history window, the call returns 404.",
     params: Type.Object({
       ...environmentParams,
       eventId: Type.String({ maxLength: 40, examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
@@ -152,7 +153,7 @@ async function find(
     metadata: readMetadata(call.query.metadata),
     times: eventTimes({
       from: readTime("from", call.query.from) ?? null,
-      // Limiting `to` by the cursor lets the index start there and skips later partitions.
+      // Limits `to` to the cursor's time, so that the index scan starts at the cursor and skips later partitions.
       to: brandAs<Instant>(Math.min(readTime("to", call.query.to) ?? TIME_MAX, before.occurredAt + 1)),
       historyStart: start,
     }),

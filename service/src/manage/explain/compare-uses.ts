@@ -16,11 +16,11 @@ export type AskedBefore = {
   /** In canonical form. Null for a request without items. */
   readonly items: string | null;
   readonly memberHash: string | null;
-  /** JSON. */
+  /** As JSON. Null if the request had no metadata. */
   readonly metadata: string | null;
-  /** Set for a hold. Null for a denied one, whose duration is not stored. */
+  /** Set only for a hold that was opened. The duration of a denied hold is not stored. */
   readonly duration: HoldDuration | null;
-  /** Null if the event had none. */
+  /** Null if the event was sent without a timestamp. */
   readonly timestamp: Instant | null;
 };
 
@@ -49,9 +49,9 @@ export function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
       : []),
     ...(asked.duration !== null && hold?.onExpiry !== asked.duration.onExpiry ? ["onExpiry"] : []),
   ];
-  // The charge is in the path, which is not logged.
+  // Only the charge can differ. Its ID is in the path, which is not logged.
   if (isReversal && differing.length === 0) return ["consumeId"];
-  // An event whose timestamp equals its recording time looks as if it had no timestamp.
+  // Only the timestamp can differ. A timestamp equal to the recording time looks like a missing timestamp.
   return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
 }
 

@@ -25,9 +25,12 @@ const overageOf = (description: string) =>
             examples: [500],
           }),
         ),
-        used: Type.Integer({ description: "Used in the period.", examples: [480] }),
+        used: Type.Integer({ description: "Overage credits used in the period.", examples: [480] }),
         remaining: nullable(
-          Type.Integer({ description: "Neither used nor held. Null: unlimited.", examples: [20] }),
+          Type.Integer({
+            description: "Overage credits neither used nor held. Null: unlimited.",
+            examples: [20],
+          }),
         ),
       },
       { description },
@@ -69,26 +72,28 @@ export const DenialExplanation = Type.Object({
   overrides: shownOverrides,
   isOverridden: Type.Boolean({
     description:
-      "True if those overrides set the cost or limit that denied the request, or exclude the feature.",
+      "True if these overrides set the cost or limit that caused the denial, or exclude the feature.",
   }),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({
-    description: "With `items`: for the denied item and those before it that use the same pool.",
+    description:
+      "The price of the request. For a request with `items`, the total of the denied item and all earlier items in the same pool.",
     examples: [50],
   }),
   balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
   overage: overageOf(
-    "Overage of the pool at that moment. Null if none was allowed, or if the key's response is no longer stored.",
+    "Overage of the pool at the time of the denial. Null if none was allowed, or if the response is no longer stored.",
   ),
   shortfall: shortfallOf(
-    "Credits that neither the balance nor overage covered. Null for other reasons, or if the overage is no longer known.",
+    "Credits that neither the balance nor overage covered. Null unless `reason` is `insufficient_credits`. Also null if the overage " +
+      "is no longer known.",
   ),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
   limitPeriod: nullable(
     Type.Enum(["day", "week", "month", "year", "once"], {
       description:
-        "How often the limit resets. `once`: never. Null without a limit, or if it is no longer known.",
+        "How often the limit resets. `once`: never. Null if there was no limit, or if its period is no longer known.",
     }),
   ),
   openGrants: nullable(
@@ -103,12 +108,13 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "Grants in all pools that had credits at that moment, excluding credits set aside by holds. Null if there are too many ledger or hold entries to compute this, or if some of them are detached.",
+          "Grants in all pools that had credits left at the time of the denial. Held credits are not counted. Null if there are too " +
+          "many ledger or hold entries to compute this, or if some of them are detached.",
       },
     ),
   ),
   chargesBefore: Type.Array(ChargeDetails, {
-    description: "Up to 10 charges before the denial, within the history window.",
+    description: "The latest charges before the denial, at most 10, within the workspace's history window.",
   }),
   now: nullable(
     Type.Object(
@@ -117,7 +123,8 @@ export const DenialExplanation = Type.Object({
         reason: reasonField,
         feature: Type.String({
           description:
-            "The feature that the following fields describe. With `items`, the item that would be denied.",
+            "The feature that the following fields describe. With `items`, the feature of the item that would be denied, or else " +
+            "of the item that was denied.",
           examples: ["image.generate"],
         }),
         creditsRequired: Type.Integer({ examples: [50] }),
@@ -141,7 +148,7 @@ export type DenialExplanation = Static<typeof DenialExplanation>;
 
 type Facts = Omit<DenialExplanation, "sentences">;
 
-/** Sentences that explain why the request was denied, when that changes, and how it would be decided now. */
+/** Explains why the request was denied, when the credits or the limit reset, and how the request would be decided now. */
 export function denialSentences(facts: Facts): string[] {
   return [...whyDenied(facts), ...whatNow(facts)];
 }
@@ -200,7 +207,7 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
   ];
 }
 
-/** The remaining overage, for use after the remaining credits. Empty if overage was not allowed, is unlimited, or is not known. */
+/** Phrase about the remaining overage, to follow the remaining credits. Empty if overage was not allowed, is unlimited, or is not known. */
 function overage({ balance, overage: position }: Pick<DenialExplanation, "balance" | "overage">): string {
   if (position === null || position.credits === null) return "";
   const { credits: allowed, remaining } = position;
@@ -218,7 +225,7 @@ function credits(count: number): string {
   return count === 1 ? "1 credit" : `${count} credits`;
 }
 
-/** "12 credits were left", or "credits were left" for 0, after "no". */
+/** For example, "12 credits were left". For 0, returns "credits were left", to follow the word "no". */
 function left(count: number, verb: "was" | "is"): string {
   if (count === 1) return `1 credit ${verb} left`;
   const many = `credits ${verb === "was" ? "were" : "are"} left`;

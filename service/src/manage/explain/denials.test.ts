@@ -23,7 +23,7 @@ let count = 0;
 const ask = (managed: Pick<Managed, "consume">, feature: string, quantity = 1) =>
   managed.consume({ customerId: "ada", feature, quantity, idempotencyKey: `ask-${count++}` });
 
-test("a denial for lack of credits shows the numbers, grants and earlier charges, and they add up", async () => {
+test("a denial for lack of credits shows amounts, grants and earlier charges that add up", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 7);
   await ask(managed, "image.render", 9);
@@ -91,7 +91,7 @@ test("after a price change, the explanation shows what the same request would co
   );
 });
 
-test("a reached limit shows its use and when it resets", async () => {
+test("a denial for a reached limit shows the limit's use and reset time", async () => {
   const managed = await setupManage();
   await ask(managed, "export", 4);
   await ask(managed, "export", 2);
@@ -114,7 +114,7 @@ test("a reached limit shows its use and when it resets", async () => {
   ]);
 });
 
-test("a missing feature and a blocked customer are explained", async () => {
+test("denials for a missing feature and for a blocked customer are explained", async () => {
   const managed = await setupManage();
   await ask(managed, "video.render");
   const missing = await explain(managed);
@@ -143,7 +143,7 @@ test("denials in another environment and unknown denials get the same not-found 
     expect((await manage("GET", `denials/${id}`)).status).toBe(404);
 });
 
-test("a reused key reveals nothing about the earlier denial", async () => {
+test("the explanation of a denial ignores the response to a later request that reused the key", async () => {
   const managed = await setupManage();
   await ask(managed, "export", 4);
   await ask(managed, "export", 2);
@@ -158,10 +158,10 @@ test("a reused key reveals nothing about the earlier denial", async () => {
   ]);
 });
 
-test("a denial shows the overage that was left, and the shortfall counts it", async () => {
+test("a denial shows the remaining overage and subtracts it from the shortfall", async () => {
   const managed = await setupOverage(50);
   const { publish, database } = managed;
-  // 100 credits and 20 of overage, 10 more are held. 20 are left.
+  // Charges 100 credits and 20 overage credits. 10 more overage credits are held, so 20 of 50 are left.
   await ask(managed, "image.render", 12);
   await managed.open({ feature: "image.render" });
   await ask(managed, "image.render", 5);
@@ -224,7 +224,7 @@ test("without its stored response, a denial has a shortfall only if no overage w
   expect(await explain(managed)).toMatchObject({ overage: null, shortfall: null, now: { shortfall: 5 } });
 });
 
-test("the shortfall of a denied item counts the items before it, credits and overage", async () => {
+test("the shortfall of a denied item accounts for earlier items, credits and overage", async () => {
   const managed = await setupOverage(50);
   const items = [
     { feature: "text.generate", quantity: 1 },
@@ -240,7 +240,7 @@ test("the shortfall of a denied item counts the items before it, credits and ove
   });
 });
 
-test("the open grants of a denial exclude held credits, whether computed forward or backward", async () => {
+test("the open grants of a denial exclude held credits, whether computed from the first entry or the current wallet", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await openHolds(managed).open({ feature: "image.render", quantity: 8 });

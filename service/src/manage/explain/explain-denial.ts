@@ -55,7 +55,7 @@ export function explainDenial(
     const wallet = customer?.wallet ?? null;
     const override = await findOverrideOf(tx, catalog, name, denial);
     const pool = poolOf(catalog, denial, override);
-    // The response is used only if it is the denial's own, because an expired key may have been reused.
+    // Uses the stored response only if it belongs to this denial, because an expired key may have been reused.
     const own = kept?.answer.subjectId.equals(denial.id) ? kept : null;
     const isOverageKnown = own !== null || !(await couldHaveOverage(tx, catalog, name, { denial, pool }));
     const charges = await listCharges(tx, name, { before: sequence + 1, limit: CHARGES_MAX });
@@ -91,7 +91,7 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** Finds the override for the denied feature that applied at that time. */
+/** Finds the override for the denied feature that applied at the time of the denial. */
 async function findOverrideOf(
   tx: Tx,
   catalog: Catalog,
@@ -104,7 +104,7 @@ async function findOverrideOf(
   return findOverride(overrides, feature.id);
 }
 
-/** Whether the override, not the plan, set the terms behind the denial. */
+/** Whether the override, rather than the plan, set the terms that caused the denial. */
 function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalog, denial: Denial): boolean {
   switch (denial.reason) {
     case "insufficient_credits":
@@ -144,7 +144,7 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
 /** Maximum number of a customer's overrides to search for overage. */
 const OVERRIDES_MAX = 100;
 
-/** Whether the plan version or any overrides for the customer allow overage in the pool, perhaps at another time. */
+/** Whether the plan version or any overrides for the customer allow overage in the pool, even if they applied at another time. */
 async function couldHaveOverage(
   tx: Tx,
   catalog: Catalog,
@@ -165,7 +165,7 @@ type PositionFacts = Pick<
   "reason" | "creditsRequired" | "balance" | "overage" | "shortfall" | "resetsAt" | "limit"
 >;
 
-/** Describes the numbers of a denial. The denial stores one of the two reset times; the response stored under its key has both. */
+/** Describes the balance, overage and limit. The denial stores only one of the two reset times. The stored response has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null, isOverageKnown: boolean): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
   const position = kept === null ? null : positionIn(kept.answer, denial.request?.deniedItem ?? 0);
@@ -187,7 +187,7 @@ function describePosition(denial: Denial, kept: KeptRequest | null, isOverageKno
   };
 }
 
-/** Credits that neither the balance nor overage covers. Null for other reasons. */
+/** Credits that neither the balance nor overage covers. Null unless `reason` is `insufficient_credits`. */
 function shortfallIn(facts: {
   readonly reason: Reason | null;
   readonly creditsRequired: number;
@@ -227,13 +227,13 @@ async function describeGrants(
 
 type Moment = {
   readonly at: Instant;
-  /** Sequence of the last entry before that time. */
+  /** Sequence of the last ledger entry before `at`. */
   readonly sequence: number;
   /** The current wallet. */
   readonly wallet: Wallet | null;
 };
 
-/** The credits that holds had set aside. Null if there are too many changes to holds. */
+/** The credits that holds had set aside at `at`. Null if the customer has too many changes to holds. */
 async function listHeld(
   tx: Tx,
   name: WalletName,
@@ -244,7 +244,7 @@ async function listHeld(
   return holds.flatMap(({ items }) => items.flatMap(({ parts }) => parts));
 }
 
-/** Sums the credits left in each grant, starting from the first entry, including held credits. Null if there are too many entries, or if some are detached. */
+/** Sums the credits left in each grant, including held credits. Null if entries are detached, or too many precede the denial. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -253,7 +253,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** Computes the same sums backward from the current wallet. */
+/** Computes the sums of `sumFromStart` backward from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,
@@ -268,7 +268,7 @@ async function sumFromEnd(
   return left;
 }
 
-/** Decides the request like a check, and writes nothing. */
+/** Decides the request in the same way as a check. Writes nothing. */
 function decideNow(
   catalog: Catalog,
   wallet: Wallet,

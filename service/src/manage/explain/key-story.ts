@@ -21,26 +21,26 @@ export const ChargeDetails = Type.Object({
   recordedAt: timeField,
   item: nullable(
     Type.Integer({
-      description: "The index in the request's `items`. Null if it is the request's only charge.",
+      description: "The charge's index in the request's `items`. Null if it is the request's only charge.",
       examples: [0],
     }),
   ),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
-  credits: Type.Integer({ description: "Taken from the balance.", examples: [10] }),
-  overageCredits: Type.Integer({ description: "The part of the price that is overage.", examples: [0] }),
+  credits: Type.Integer({ description: "Credits taken from the balance.", examples: [10] }),
+  overageCredits: Type.Integer({ description: "Credits charged as overage.", examples: [0] }),
   balanceAfter: Type.Integer({ examples: [90] }),
   overrides: shownOverrides,
   memberId: shownMember,
   metadata: metadataField,
   reversedQuantity: Type.Integer({ description: "Quantity reversed so far.", examples: [0] }),
   reversedCredits: Type.Integer({ description: "Credits returned so far.", examples: [0] }),
-  reversedOverageCredits: Type.Integer({ description: "Overage undone so far.", examples: [0] }),
+  reversedOverageCredits: Type.Integer({ description: "Overage reversed so far.", examples: [0] }),
 });
 
 const DenialDetails = Type.Object({
   denialId: Type.String({
-    description: "Use this ID to read the explanation.",
+    description: "Use this ID to read an explanation of the denial.",
     examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"],
   }),
   recordedAt: timeField,
@@ -78,7 +78,8 @@ export const KeyStory = Type.Object({
   customerName: shownCustomerName,
   answer: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "The response with status 200. While the key is kept, the same request returns it again.",
+      description:
+        "The stored response, with status 200. Until the key expires, the same request returns it again.",
     }),
   ),
   charge: nullable(ChargeDetails),
@@ -103,7 +104,7 @@ export const KeyStory = Type.Object({
     }),
     {
       description:
-        "Up to 50 of the newest uses of this key in this environment's request log: the first use, replays and rejected reuses.",
+        "The newest uses of this key in this environment's request log, at most 50: the first use, replays and rejected reuses.",
     },
   ),
 });

@@ -76,7 +76,7 @@ test("a key shows how much of its charge was reversed, and a denied request's ke
   expect((await manage("GET", `denials/${denialId}`)).body).toMatchObject({ idempotencyKey: "denied" });
 });
 
-test("an event's key shows the event, and whether a reuse had another time or metadata", async () => {
+test("an event's key shows the event, and whether a reuse had a different timestamp or different metadata", async () => {
   const managed = await setupManage();
   const { record } = managed;
   const body = { customerId: "eve", event: "tokens", quantity: 5, idempotencyKey: "e-1" };
@@ -127,7 +127,7 @@ test("a key from the other environment shows only that it was used there, and an
   expect((await manage("GET", "keys/never")).status).toBe(404);
 });
 
-test("a key whose denial is not stored can be reused, and the log shows its uses", async () => {
+test("a key whose denial is not stored can be reused, and the request log shows the key's uses", async () => {
   const managed = await setupManage();
   await managed.consume({ ...BODY, customerId: "stranger" });
   await logged(managed, 1);
@@ -153,7 +153,7 @@ test("an erased customer's key shows amounts, but no ID or metadata", async () =
   expect(JSON.stringify(story)).not.toContain('"ada"');
 });
 
-test("an expired key is shown as ended, and is not found in the other environment", async () => {
+test("an expired key has the state `ended`, and is not found in the other environment", async () => {
   const managed = await setupManage({ IDEMPOTENCY_DAYS: "40" });
   const { database, consume, manage, here } = managed;
   const first = await consume({ ...BODY, idempotencyKey: "k" });

@@ -29,9 +29,9 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Read an idempotency key",
       description:
-        "Returns the stored response, its charge, denial or event, and the key's uses in the last 7 days. Rejected uses list " +
-        "the fields that differ. A key belongs to the whole project. If it was used in the other environment, the response " +
-        "reports only that. A token for one environment cannot see it.",
+        "Returns the response stored for the key, its charge, denial, hold or event, and the key's uses in the last 7 days. " +
+        "For a rejected use, lists the fields that differ from the original request. A key belongs to the whole project. If it " +
+        "was used in the other environment, the response shows only that fact. A token for one environment does not see it.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -60,7 +60,8 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Explain a denial",
       description:
-        "Returns the balance and limits at that moment, the charges before it, whether the same request would be allowed now, and an explanation in sentences.",
+        "Returns the balance and limit at the time of the denial, the charges before it, and an explanation in sentences. Also " +
+        "returns whether the same request would be allowed now.",
       params: Type.Object({
         ...environmentParams,
         denialId: Type.String({ maxLength: 40, examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),

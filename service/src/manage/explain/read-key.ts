@@ -64,7 +64,7 @@ export function readKey(
     const records = await listLogRecords(tx, environmentId, range);
     const logged = records.filter((record) => isWithin(record, since));
     const isElsewhere = kept !== null && kept.environmentId !== environmentId;
-    // A key that expired in the other environment is free in this one.
+    // A key that expired in the other environment can be used in this one.
     if (kept === null || (isElsewhere && (kept.isEnded || !reachesOther))) {
       if (logged.length === 0) return null;
       const uses = await describeUses(tx, scope, logged, () => []);
@@ -112,8 +112,8 @@ async function describeKept(
 }
 
 /**
- * The time that decides whether a request is in the history window: for an event, when it occurred. If its month is detached, that
- * time is unknown and therefore outside every window.
+ * The time that decides whether a request is in the history window. For an event, this is when it occurred. If the event's month is
+ * detached, that time is unknown, and the event counts as outside every window.
  */
 function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
   if (endpoint !== "events") return recordedAt;
@@ -136,7 +136,7 @@ const NOTHING = {
   event: null,
 };
 
-/** Finds the row that the response was about. Null if its month is detached. */
+/** Finds the row that the response was about. Null if the row's month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -230,7 +230,7 @@ function toAsked(
     return { ...shared, subject: event, quantity, items: null, duration: null, timestamp };
   }
   if (endpoint === "consume/reverse") {
-    // The member and the metadata are those of the charge.
+    // The stored member and metadata belong to the charge, not to the reversal.
     const { feature, quantity } = firstReversed(answer);
     const own = { memberHash: null, metadata: null, items: null, duration: null, timestamp: null };
     return { ...shared, ...own, subject: feature, quantity };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { EXPORTED, read, setupExport } from "../../../test/exports.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 
-test("rows that leave the history window are still in a file resumed within a day", async () => {
+test("a file resumed within a day still includes rows that have left the history window", async () => {
   const managed = await setupExport();
   const { database, manage } = managed;
   const setDays = (days: number | null) =>
@@ -37,7 +37,7 @@ test("rows that leave the history window are still in a file resumed within a da
   }
 });
 
-test("an export resumed an hour later still includes rows that have since left the history window", async () => {
+test("an export resumed after an hour still includes events that left the history window in that hour", async () => {
   const managed = await setupExport();
   const { database, manage } = managed;
   await database.query("update control.workspace_plans set history_days_max = 3000");
@@ -58,17 +58,17 @@ test("an export resumed an hour later still includes rows that have since left t
   expect((await manage("GET", `exports/events?cursor=${one?.["cursor"]}`)).status).toBe(200);
 });
 
-test("a slow reader keeps the window for a day at most", async () => {
+test("an export to a slow reader is cut off when its history window is a day old", async () => {
   const managed = await setupExport();
   const { database, service, here, tokens } = managed;
   await database.query("update control.workspace_plans set history_days_max = 3000");
   const [first] = await read(managed, "events?format=ndjson");
-  // More than the socket buffers hold.
+  // Inserts more rows than the socket buffers can hold.
   await database.query(`insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
     select t.at, gen_random_uuid(), t.at, 1, ${managed.project.test.environmentId}, 1, 'many', '', jsonb_build_object('text', repeat('x', 8000))
     from (select date_trunc('milliseconds', now()) as at) as t, generate_series(1, 5000)`);
   const values = JSON.parse(Buffer.from(String(first?.["cursor"]), "base64url").toString());
-  /** Resumes a file that started earlier, after a pause. */
+  /** Resumes a file that started `ms` ago, and pauses before reading it. */
   const readSlowly = async (ms: number): Promise<Response> => {
     const window = Date.now() - 3_000 * DAY_MS - ms;
     const forged = [Date.now(), `${Date.now()}-${2 ** 40}`, String(window), 0, values[4], values[5]];

@@ -30,7 +30,7 @@ import {
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** Start of the export. IDs of charges before it are left out. */
+  /** Start of the exported range. IDs of charges before it are left out. */
   readonly from: Instant;
 };
 
@@ -55,7 +55,7 @@ const FEATURE = column("feature", "feature key", ({ feature, names }) =>
 );
 const QUANTITY = column("quantity", "quantity charged or reversed", ({ quantity }) => quantity);
 const RECORDED = column("recordedAt", "when the row was recorded", (row) => formatTimestamp(row.recordedAt));
-const PLAN = column("plan", "plan key at that moment", ({ planVersion, names }) =>
+const PLAN = column("plan", "key of the customer's plan at that time", ({ planVersion, names }) =>
   planVersion === null ? null : names.plan(planVersion).key,
 );
 const VERSION = column("planVersion", "plan version", ({ planVersion, names }) =>
@@ -65,27 +65,29 @@ const METADATA = column("metadata", "metadata as JSON", ({ metadata }) =>
   metadata === null ? null : { json: metadata },
 );
 
-const MEMBER = column("memberId", "member named by the request", ({ memberId }) => memberId);
+const MEMBER = column("memberId", "`memberId` of the request", ({ memberId }) => memberId);
 
 const OVERRIDES = column(
   "overrides",
-  "number of the customer's overrides, if they name the feature",
+  "`number` of the customer's overrides that applied to the feature; empty if only the plan's terms applied",
   ({ overrides }) => overrides,
 );
 
-const HOLD = column("holdId", "hold that wrote the row when it ended", ({ hold, owner }) =>
-  hold === null ? null : nameHold({ ...hold, customerNumber: owner.customerNumber }),
+const HOLD = column(
+  "holdId",
+  "ID of the hold that wrote the row when it ended, or that wrote the reversed charge",
+  ({ hold, owner }) => (hold === null ? null : nameHold({ ...hold, customerNumber: owner.customerNumber })),
 );
 
 const UNCOVERED = column(
   "uncovered",
-  "part of the price that neither credits nor overage covered, or that a reversal undoes",
+  "part of the price that neither credits nor overage covered; for a reversal, how much of it was reversed",
   ({ uncovered }) => uncovered,
 );
 
 const OVERAGE = column(
   "overage",
-  "part of the price that was charged as overage, or that a reversal undoes",
+  "part of the price that was charged as overage; for a reversal, how much of it was reversed",
   ({ overage }) => overage,
 );
 
@@ -97,7 +99,7 @@ const ITEM = column(
 
 export const chargeSource: Source<Row> = {
   kind: "charges",
-  about: "Charges by customer, oldest first.",
+  about: "Exports charges, grouped by customer and oldest first.",
   columns: [
     column("consumeId", "consume ID; the same for all items of a request", (row) => nameRequest(row, row)),
     CUSTOMER,
@@ -128,8 +130,8 @@ export const chargeSource: Source<Row> = {
 export const ledgerSource: Source<Row> = {
   kind: "ledger",
   about:
-    "Every change to a balance, by customer, oldest first. If the history window or `from` hides earlier entries, the balance brought " +
-    "forward is `balanceAfter - amount` in a customer's first row for a pool.",
+    "Exports every change to a balance, grouped by customer and oldest first. If the history window or `from` hides earlier entries, " +
+    "compute the balance brought forward from the customer's first row for each pool: `balanceAfter - amount`.",
   columns: [
     CUSTOMER,
     column("sequence", "entry number, unique in the customer's ledger", ({ sequence }) => sequence),
@@ -143,10 +145,12 @@ export const ledgerSource: Source<Row> = {
     QUANTITY,
     PLAN,
     VERSION,
-    column("consumeId", "set for charges", (row) => (row.kind === "consume" ? nameRequest(row, row) : null)),
+    column("consumeId", "consume ID; set only for charges", (row) =>
+      row.kind === "consume" ? nameRequest(row, row) : null,
+    ),
     column(
       "reverses",
-      "set for reversals: the charge's `consumeId`, unless it is older than the export",
+      "for a reversal, the `consumeId` of the charge; empty if the charge is before the exported range",
       (row) =>
         row.reverses === null || row.reverses.recordedAt < row.from ? null : nameRequest(row, row.reverses),
     ),
@@ -193,8 +197,8 @@ async function* readPages(
 const OWNERS_MAX = 500;
 
 /**
- * Splits an environment's ledgers into runs, one statement each. May yield an empty list, so that the export can be stopped
- * in the meantime.
+ * Splits an environment's ledgers into runs, each read with one statement. May yield an empty list, so that the export can be stopped
+ * while it skips customers.
  */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
@@ -228,7 +232,7 @@ export async function* entryRuns(
   if (runs.length > 0) yield runs;
 }
 
-/** Finds the last entry before the export's start, so that a long ledger is not read from its beginning. */
+/** Finds the last entry before the exported range, so that a long ledger is not read from its beginning. */
 async function skipTo(
   cell: Pool,
   { environmentId, owner, from }: { environmentId: EnvironmentId; owner: LedgerOwner; from: Instant },

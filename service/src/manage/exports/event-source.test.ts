@@ -9,7 +9,7 @@ import { readSettled } from "../../store/cell/export-range.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** Inserts $1 events, recorded $2 and occurred $3 after the first event, but recorded no earlier than the first event's month. */
+/** Inserts $1 events. They were recorded $2 after the first event, but not before its month, and occurred $3 after it. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e
@@ -71,7 +71,7 @@ test("an export without an end does not scan events recorded after its start", a
   expect((await walked()) - before).toBeLessThan(100);
 });
 
-test("with many late events, no statement scans more than a page of them", async () => {
+test("an export with many late events scans at most one page of them per statement", async () => {
   const { database, job } = await setupJob();
   await database.query(MANY, [1_700, "1 second", "-1 hour"]);
   const pages = await Array.fromAsync(eventSource.pages(job, null));

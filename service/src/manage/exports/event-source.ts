@@ -13,7 +13,7 @@ type Row = StoredEvent & { readonly eventId: string; readonly customerId: Custom
 
 export const eventSource: Source<Row> = {
   kind: "events",
-  about: "Usage events, ordered by `occurredAt`, oldest first.",
+  about: "Exports usage events by `occurredAt`, oldest first.",
   columns: [
     { name: "eventId", about: "event ID", of: ({ eventId }) => eventId },
     { name: "event", about: "event key", of: ({ event }) => event },
@@ -40,7 +40,7 @@ export const eventSource: Source<Row> = {
       of: ({ metadata }) => (metadata === null ? null : { json: metadata }),
     },
     { name: "requestId", about: "`X-Request-Id` of the call", of: ({ requestId }) => requestId },
-    { name: "memberId", about: "member named by the request", of: ({ memberId }) => memberId },
+    { name: "memberId", about: "`memberId` of the request", of: ({ memberId }) => memberId },
   ],
   readPosition: ([at, id]) =>
     typeof id === "string" && parsePublicId("evt", id) !== null && at >= 0 && at <= TIME_MAX
@@ -84,7 +84,7 @@ function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }
 
-/** The position after which to start. A cursor before the window must not reveal older events. */
+/** The position after which the export starts. A forged cursor must not reveal events before `from`. */
 function startAfter({ from }: ExportJob, start: Position | null) {
   const [at, text] = start ?? [0, ""];
   const id = parsePublicId("evt", String(text));

@@ -8,7 +8,7 @@ import { entryRuns } from "./entry-sources.ts";
 import { type Ends, exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 
-/** Yields empty pages endlessly. */
+/** Yields empty pages without end. */
 async function* passBy(): AsyncGenerator<readonly []> {
   for (;;) {
     yield [];

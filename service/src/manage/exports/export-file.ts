@@ -35,11 +35,11 @@ export type Ends = {
 };
 
 /**
- * Streams a file: each page is read after the previous one was sent, so a slow reader slows the export and a disconnect ends it.
+ * Streams a file. Each page is read after the previous page was sent, so a slow reader slows the export and a disconnect ends it.
  * No transaction lasts longer than a page.
  *
- * The rows of a file are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any
- * process, without gaps or duplicates, whatever is written in the meantime.
+ * The rows of a file and their order are fixed when it starts. A reader can resume after its last row, on any process, without gaps or
+ * duplicates, even if rows are written in the meantime.
  */
 export async function exportFile<Row>(
   cell: Pool,
@@ -66,12 +66,12 @@ function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Genera
 
 async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
-  // The clock is read first: requests that returned before this time are settled when `readSettled` runs.
+  // Reads the clock first, so that requests that returned before this time are settled when `readSettled` runs.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
 }
 
-/** The earlier of two settlements. A forged cursor must not reveal unsettled rows. */
+/** Returns the earlier of two settlements, so that a forged cursor cannot reveal unsettled rows. */
 function earlierOf(then: Settlement, now: Settlement): Settlement {
   return {
     asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),

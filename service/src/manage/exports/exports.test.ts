@@ -4,13 +4,13 @@ import { EXPORTED as KINDS, type Row, read, setupExport, sinceVisit } from "../.
 import { connectTo } from "../../../test/harness.ts";
 import type { Managed } from "../../../test/manage.ts";
 
-test("each export has the same rows as its list", async () => {
+test("each export has the same rows as the corresponding list", async () => {
   const managed = await setupExport();
   const { manage } = managed;
   const listed = async (path: string): Promise<Row[]> =>
     (await manage("GET", `${path}?limit=200`)).body["items"] as Row[];
   const events = await read(managed, "events?format=ndjson");
-  // The list also has the name of the customer.
+  // Only the list includes the customer's name.
   const withoutName = ({ customerName: _, ...event }: Row) => event;
   expect(events.map(({ cursor: _, ...event }) => event).reverse()).toEqual(
     (await listed("events")).map(withoutName),
@@ -68,7 +68,7 @@ test("CSV and NDJSON have the same rows; formulas are escaped and negative numbe
   expect(charge?.["idempotencyKey"]).toMatch(/^'=0\./);
 });
 
-test("an export resumes after any row without gaps or duplicates, whatever was written since", async () => {
+test("an export resumes after any row without gaps or duplicates, even if rows were written since", async () => {
   const managed = await setupExport();
   for (const kind of KINDS) {
     const whole = await read(managed, `${kind}?format=ndjson`);
@@ -100,7 +100,7 @@ const COPY = `insert into cell.events (recorded_at, id, occurred_at, customer_nu
 
 const eventsIn = (rows: Row[]): unknown[] => rows.map(({ eventId }) => eventId);
 
-test("rows not committed when an export starts are only in the next one", async () => {
+test("rows not yet committed when an export starts are included only in later exports", async () => {
   const managed = await setupExport();
   const writer = await connectTo(managed.database);
   await writer.query("begin");
@@ -147,7 +147,7 @@ test("`from` and `to` limit an export by the time at which the rows took effect"
   }
 });
 
-test("an export is a download with an estimated row count, and is audited", async () => {
+test("an export response is a download with an estimated row count, and is recorded in the audit log", async () => {
   const managed = await setupExport();
   const { manage, database, tokens } = managed;
   await database.query("analyze cell.events");
@@ -188,7 +188,7 @@ async function askAndStall({
   return { hangUp: () => socket.destroy(), isOpen: () => socket.readyState === "open" };
 }
 
-test("two exports run at a time; a slow reader slows only its own, and a disconnect lets another start", {
+test("at most two exports run at once, a slow reader slows only its own export, and a disconnect lets another start", {
   timeout: 60_000,
 }, async () => {
   const managed = await setupExport();
@@ -203,7 +203,7 @@ test("two exports run at a time; a slow reader slows only its own, and a disconn
   const [one, two] = [await askAndStall(managed), await askAndStall(managed)];
   const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
   await expect.poll(ask, { timeout: 10_000 }).toBe(503);
-  // Both exports wait for their readers, so no rows are read meanwhile. An idle connection may report its earlier reads seconds
+  // Both exports wait for their readers, so no rows are read. An idle connection may report its earlier reads seconds
   // later.
   const reads = async (): Promise<number> => {
     const [row] = await database.query("select sum(idx_tup_read)::integer as n from pg_stat_user_indexes");

@@ -40,11 +40,11 @@ test.each([
   expect(parse(csv(cell), { columns: true })).toEqual([{ value: text, cursor: "WzFd" }]);
 });
 
-test("a number is not quoted, and the cursor is at the end of the line", () => {
+test("CSV does not quote numbers and ends each line with the cursor", () => {
   expect(csv(-30)).toBe("value,cursor\n-30,WzFd\n");
 });
 
-test("NDJSON has the original values", () => {
+test("NDJSON contains the original values", () => {
   const cells: Cell[] = ["=1+1", -30, null, { json: '{"a":[1]}' }, "two\nlines"];
   const lines = cells.map((row) => ({ row, cursor: "WzFd" }));
   const text = formatHeader("ndjson", COLUMNS) + textOf("ndjson", lines);

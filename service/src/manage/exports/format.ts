@@ -1,6 +1,6 @@
 import { type Cell, type Column, CURSOR } from "./source.ts";
 
-/** Bytes per write to the socket; a longer line is sent on its own. */
+/** Bytes per write to the socket. A longer line gets a separate write. */
 const CHUNK_BYTES = 64 * 1_024;
 
 export const FORMATS = ["csv", "ndjson"] as const;
@@ -18,7 +18,7 @@ export function formatHeader(format: Format, columns: readonly { readonly name: 
   return format === "ndjson" ? "" : `${[...columns.map(({ name }) => name), CURSOR].join(",")}\n`;
 }
 
-/** Encodes line by line: text for a whole page would survive garbage collections and let the process grow. */
+/** Encodes line by line. The text of a whole page would survive garbage collections and increase memory use. */
 export function* formatLines<Row>(
   format: Format,
   columns: readonly Column<Row>[],
@@ -58,8 +58,8 @@ function toJson(cell: Cell): string {
 }
 
 /**
- * Spreadsheets run cells that start with these characters, including full-width forms, as formulas. Where the comma is the decimal
- * separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
+ * Spreadsheets run cells that start with these characters, including full-width forms, as formulas. In locales with a decimal comma,
+ * spreadsheets split at semicolons or tabs and ignore quotes, so a formula can also start after one of these.
  */
 const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 

@@ -20,7 +20,7 @@ const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 /** Grants as they were created. The remaining credits are not exported, because they change over time. */
 export const grantSource: Source<Row> = {
   kind: "grants",
-  about: "Grants by customer, oldest first.",
+  about: "Exports grants, grouped by customer and oldest first.",
   columns: [
     {
       name: "customerId",
@@ -41,15 +41,23 @@ export const grantSource: Source<Row> = {
       about: "when the grant was recorded",
       of: ({ recordedAt }) => timeOrNull(recordedAt),
     },
-    { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => timeOrNull(expiresAt) },
-    { name: "revokedAt", about: "when the grant was revoked", of: ({ revokedAt }) => timeOrNull(revokedAt) },
+    {
+      name: "expiresAt",
+      about: "when the credits expire; empty if never",
+      of: ({ expiresAt }) => timeOrNull(expiresAt),
+    },
+    {
+      name: "revokedAt",
+      about: "when the grant was revoked; empty if it was not",
+      of: ({ revokedAt }) => timeOrNull(revokedAt),
+    },
     { name: "reference", about: "reference, for example a payment ID", of: ({ reference }) => reference },
     {
       name: "priceAmount",
       about: "price in the smallest currency unit, such as cents",
       of: ({ price }) => price?.amount ?? null,
     },
-    { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },
+    { name: "priceCurrency", about: "ISO 4217 currency code", of: ({ price }) => price?.currency ?? null },
     { name: "note", about: "note", of: ({ note }) => note },
   ],
   readPosition: (values) => readNumbers(values, GRANT_NUMBER_MAX),

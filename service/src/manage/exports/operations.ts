@@ -25,14 +25,17 @@ import { aboutOf, continuedWindow, msLeft, readResume } from "./resume.ts";
 import { type Column, describeColumns, type Source } from "./source.ts";
 
 const ABOUT_FILES =
-  "The file contains the rows that existed when it started, back to the start of the workspace's history window, and is streamed. " +
-  "Headers: `Purser-Rows-Estimate` is the estimated number of rows in the whole file; every request that returned before " +
-  "`Purser-Export-As-Of` is included; `Purser-Window-Start` is the start of the history window or `none`. Each row ends with a `cursor`. " +
-  "To resume after an interruption, drop an incomplete last row, send the same call with the last `cursor`, and append the result, " +
-  "which has no header line. With a history window, a file can be resumed for a day. A file is complete when the transfer ended without " +
-  "an error; resuming after its last row returns nothing. In CSV, an apostrophe is put before text that starts with `=`, `+`, `-`, `@`, " +
-  "a tab or a line break, and before these characters after a semicolon, tab or line break, because a spreadsheet would run them as " +
-  "formulas. NDJSON has the original text. Every export is recorded in the audit log. An environment can run two exports at a time.";
+  "The file is streamed. It contains the rows that existed when the export started, back to the start of the workspace's history window. " +
+  "Every export is recorded in the audit log. Each process runs at most two exports for an environment, and six in total.\n\n" +
+  "Response headers:\n\n" +
+  "- `Purser-Rows-Estimate`: the estimated number of rows in the whole file.\n" +
+  "- `Purser-Export-As-Of`: the file includes every request that returned before this time.\n" +
+  "- `Purser-Window-Start`: the start of the history window, or `none`.\n\n" +
+  "Each row ends with a `cursor`. To resume after an interruption, remove an incomplete last row, send the same call with the last " +
+  "`cursor`, and append the response, which has no header line. With a history window, a file can be resumed for a day. A file is " +
+  "complete when the transfer ends without an error. Resuming after the last row returns no rows.\n\n" +
+  "In CSV, an apostrophe is added before text that starts with `=`, `+`, `-`, `@`, a tab or a line break, because a spreadsheet would " +
+  "run it as a formula. The same applies to these characters after a semicolon, tab or line break. NDJSON has the original text.";
 
 export function exportOperations(parts: ManageParts): Operation[] {
   const turns = new Turns(WAITING_FOR_CALLERS);
@@ -63,7 +66,7 @@ function exportOperation<Row>(
       from: Type.Optional(ownTime("Start (inclusive)")),
       to: Type.Optional(ownTime("End (exclusive)")),
       cursor: Type.Optional(
-        Type.String({ maxLength: 12_000, description: "`cursor` of the last complete row." }),
+        Type.String({ maxLength: 12_000, description: "The `cursor` of the last complete row." }),
       ),
     }),
     files: describeFiles(source.columns),
@@ -117,7 +120,7 @@ function exportOperation<Row>(
 function ownTime(which: string) {
   return Type.String({
     ...timeField,
-    description: `${which}, by \`occurredAt\` for events and the effective time for other rows.`,
+    description: `${which}. Compared with \`occurredAt\` for events, and with the time at which other rows took effect.`,
   });
 }
 

@@ -10,7 +10,7 @@ import type { Moment, Position, Resume, Source } from "./source.ts";
 /** How long a file can be resumed if there is a history window. */
 const CONTINUED_MS_MAX = 24 * 3_600_000;
 
-/** Encodes the state in which an export started, and the position at which it resumes. */
+/** Encodes the state at the start of an export, and the position after which it resumes. */
 export function writeCursor({ asOf, settled, windowStart, about }: Moment, position: Position): string {
   return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position, about]);
 }
@@ -23,7 +23,7 @@ export type Asked = {
   readonly to: Instant | undefined;
 };
 
-/** Long enough to detect a cursor of another export. Nothing is gained by forging it. */
+/** Length of the request hash: long enough to detect a cursor from another export. A forged hash gives no extra access. */
 const ABOUT_LENGTH = 6;
 
 export function aboutOf({ kind, environmentId, from, to }: Asked): string {
@@ -52,8 +52,8 @@ export function readResume<Row>(
 }
 
 /**
- * A resumed file keeps the window of its start, because otherwise rows would be missing in the middle. The window is kept for at
- * most a day, because a forged cursor must not reveal rows before the window.
+ * A resumed export keeps the history window it started with, because otherwise rows would be missing in the middle of the file. The
+ * window is kept for at most a day, because a forged cursor must not reveal older rows.
  */
 export function continuedWindow(then: Instant | null, now: Instant | null): Instant | null {
   if (now !== null && now - (then ?? 0) > CONTINUED_MS_MAX)
@@ -63,12 +63,12 @@ export function continuedWindow(then: Instant | null, now: Instant | null): Inst
   return then;
 }
 
-/** How long this file may still be read, so that one long read does not keep the window longer than several short ones. */
+/** How long this file may still be read, in ms. One long read must not keep the history window longer than resumed reads. */
 export function msLeft(then: Instant | null, now: Instant): number {
   return CONTINUED_MS_MAX - Math.max(0, now - (then ?? 0));
 }
 
-/** No record is older than 1970. */
+/** Encodes the window start, at least 1970, because no record is older. */
 function writeWindow(start: Instant | null): string {
   return start === null ? "none" : String(Math.max(0, start));
 }
@@ -84,7 +84,7 @@ function refused(message: string): Problem {
   return invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** Every row contains this text, so the transactions that were running are written as short differences. */
+/** Every row contains this text. To keep it short, open transactions are written as differences from `below`. */
 function writeSettled({ below, without, latestEvent }: Settled): string {
   return [latestEvent, below, ...without.map((number) => below - number)].join("-");
 }

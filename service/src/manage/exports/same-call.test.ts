@@ -22,7 +22,7 @@ test("a cursor resumes only its own export", async () => {
   }
 });
 
-test("the ledger export shows changed grants, so that statements by kind can be computed", async () => {
+test("the changed grants in a ledger export add up to each amount and appear in the grant export", async () => {
   const managed = await setupExport();
   type Part = { grant: number; amount: number };
   const entries = await read(managed, "ledger?format=ndjson");

@@ -34,7 +34,7 @@ export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
 /** The two sort values of a row. */
 export type Position = readonly [number, string | number];
 
-/** Where an interrupted export resumes: its start and its last row. */
+/** The state at the start of an interrupted export, and the row after which it resumes. */
 export type Resume = Moment & { readonly after: Position };
 
 export type Positioned<Row> = { readonly row: Row; readonly position: Position };
@@ -50,7 +50,7 @@ export type Source<Row> = {
   readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Positioned<Row>[]>;
 };
 
-/** Rows per page: a few milliseconds of CPU, so that other requests are served in between. */
+/** Rows per page. A page takes a few milliseconds of CPU, so other requests are not delayed. */
 export const ROWS_MAX = 500;
 
 /** Rejects forged cursors whose values exceed the range of their columns. */

@@ -20,7 +20,7 @@ export type FeatureOutcome =
   | { kind: "pool_not_found" }
   | PreconditionFailure;
 
-/** Creates or edits a feature. Plans keep charging the pinned cost until they are published again. */
+/** Creates or edits a feature. Plans charge the pinned cost until they are published again. */
 export function defineFeature(
   cell: Pool,
   context: Context,
@@ -39,7 +39,7 @@ export function defineFeature(
     const { name, unit, pool, cost } = input;
     const after = { key, name, unit, pool, cost, archived: before?.archived ?? false };
     const audits = await writeFeature(writing, before, after);
-    // Read in this transaction, because a later read could return the next edit's ETag.
+    // Reads the ETag in this transaction, because a later read could return the ETag of the next edit.
     const edited = await loadCatalog(tx, context.environmentId);
     return { outcome: { kind: "defined", id: featureId(writing, key), catalog: edited }, audits };
   });
@@ -50,7 +50,7 @@ type ArchiveFeatureOutcome =
   | { kind: "feature_not_found" }
   | PreconditionFailure;
 
-/** Archives or unarchives a feature. An archived feature cannot be added to further plans; plans that include it keep it. */
+/** Archives or unarchives a feature. An archived feature cannot be added to more plans. Plans that include the feature keep it. */
 export function archiveFeature(
   cell: Pool,
   context: Context,

@@ -24,7 +24,7 @@ test("a new feature cost applies only after its plan is published again", async 
   expect(await price()).toBe(25);
 });
 
-test("a feature moved to another pool keeps spending from the pinned pool", async () => {
+test("a feature moved to another pool spends from the pinned pool until its plan is published again", async () => {
   const { cell, context, consume } = await setupCredits();
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
   await defineFeature(cell, context, { ...RENDER, pool: "seconds" });
@@ -32,7 +32,7 @@ test("a feature moved to another pool keeps spending from the pinned pool", asyn
   expect(reply.body).toMatchObject({ allowed: true, creditsCharged: 10, balance: 90 });
 });
 
-test("redefining a feature changes its name and cost and keeps its ID", async () => {
+test("editing a feature changes its name and cost and keeps its ID", async () => {
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select id from cell.features where key = 'image.render'");
   const outcomes = await Promise.all(times(10, () => defineFeature(cell, context, RENDER)));

@@ -8,7 +8,7 @@ async function etagOf({ manage }: Managed, path: string): Promise<string> {
   return (await manage("GET", path)).headers.get("etag") ?? "";
 }
 
-test("a feature is created, read with its plans, edited with its ETag, and listed", async () => {
+test("a feature can be created, read with its plans, edited with its ETag, and listed", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const made = await manage("PUT", "features/audio.mix", { body: { name: "Mixing", cost: { credits: 2 } } });
@@ -35,7 +35,7 @@ test("a feature is created, read with its plans, edited with its ETag, and liste
   expect(next.body["nextCursor"]).toBeNull();
 });
 
-test("a feature is not overwritten without If-Match, with an old ETag, or with If-None-Match", async () => {
+test("an edit of a feature is rejected without If-Match, with an old ETag, or with If-None-Match", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const put = async (headers: Record<string, string>, body: object = RENDER) =>
@@ -61,7 +61,7 @@ test("a feature is not overwritten without If-Match, with an old ETag, or with I
   });
 });
 
-test("if ten editors use the same ETag, one succeeds and nine get 412", async () => {
+test("if ten concurrent edits use the same ETag, one succeeds and nine get 412", async () => {
   const managed = await setupManage();
   const headers = { "if-match": await etagOf(managed, "features/image.render") };
   const replies = await Promise.all(
@@ -74,7 +74,7 @@ test("if ten editors use the same ETag, one succeeds and nine get 412", async ()
   expect((await managed.manage("GET", "features/image.render")).body["name"]).toBe(winner);
 });
 
-test("an archived feature cannot be added to plans, and stays in existing ones", async () => {
+test("an archived feature cannot be added to a plan, but stays in plans that include it", async () => {
   const { manage, check } = await setupManage();
   const archived = await manage("POST", "features/image.render/archive");
   expect(archived.body).toMatchObject({ usedBy: ["pro"], archivedAt: expect.any(String) });
@@ -94,7 +94,7 @@ test("an archived feature cannot be added to plans, and stays in existing ones",
   expect((await manage("PUT", "plans/fresh/draft", { body: draft })).status).toBe(200);
 });
 
-test("a pool is created and renamed, a feature with a missing pool is rejected, and the error names the missing pool", async () => {
+test("a pool can be created and renamed, and a feature with a missing pool is rejected with the pool's name", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   expect((await manage("GET", `${live}/pools`)).body["items"]).toEqual([{ key: "credits", name: "Credits" }]);

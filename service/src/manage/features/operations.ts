@@ -47,7 +47,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       id: "listFeatures",
       noun: NOUN,
       summary: "List features",
-      description: "Sorted by key, each with the plans that include it.",
+      description: "Lists features sorted by key, each with the plans that include it.",
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(Feature),
@@ -68,7 +68,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       id: "readFeature",
       noun: NOUN,
       summary: "Read a feature",
-      description: "Send the `ETag` header as `If-Match` when you edit the feature.",
+      description: "When you edit the feature, send the `ETag` header of this response as `If-Match`.",
       params: featureParams,
       answer: Feature,
       handle: async (call) => answer(cellOf, call, await readCatalog(cellOf, call)),
@@ -81,8 +81,8 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create or edit a feature",
       description:
-        "To edit a feature, send its `ETag` as `If-Match`; to create one, omit it. A new cost or pool applies only once a plan is " +
-        "published again: until then, plans charge the pinned cost.",
+        "To edit a feature, send its `ETag` as `If-Match`. To create a feature, omit the header. A new cost or pool applies to a plan only " +
+        "after the plan is published again. Until then, the plan uses the cost and pool pinned in its version.",
       params: featureParams,
       headers: preconditionHeaders,
       body: strictObject(featureInput),
@@ -117,7 +117,8 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       id: "archiveFeature",
       noun: NOUN,
       summary: "Archive or unarchive a feature",
-      description: "An archived feature cannot be added to further plans. Plans that include it keep it.",
+      description:
+        "An archived feature cannot be added to more plans. Plans that include the feature keep it.",
       params: featureParams,
       headers: preconditionHeaders,
       body: archiveInput,
@@ -164,7 +165,7 @@ async function answer(
   return described;
 }
 
-/** Describes features. The plans that use a feature are read from the database, by version IDs that never change. */
+/** Describes features with the plans that include them. The database and the catalog match, because plan versions never change. */
 async function describeFeatures(
   cellOf: ManageParts["cellOf"],
   call: Call,

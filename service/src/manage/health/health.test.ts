@@ -33,7 +33,7 @@ test("a viewer can read the release, the start time and the migrations", async (
   expect(Math.abs(Date.parse(String(body["databaseClock"])) - Date.now())).toBeLessThan(5_000);
 });
 
-test("the ten largest tables are listed with their partitions, largest first", async () => {
+test("the ten largest tables are listed with sizes that include their partitions, largest first", async () => {
   const { manage, database, record } = await setupManage();
   const metadata = { text: "x".repeat(2_000) };
   await record({ customerId: "ada", event: "visit", quantity: 1, metadata });
@@ -55,7 +55,7 @@ test("the ten largest tables are listed with their partitions, largest first", a
   expect(body["databaseBytes"]).toBeGreaterThan(sum);
 });
 
-test("a proxy that TRUST_PROXY does not cover is reported with advice", async () => {
+test("a proxy that TRUST_PROXY does not cover is reported with advice to set it", async () => {
   const { manage, service } = await setupManage({ TRUST_PROXY: "10.0.0.0/8" });
   expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toBeNull();
   const headers = { "x-forwarded-for": "203.0.113.9" };

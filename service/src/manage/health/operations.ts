@@ -19,8 +19,8 @@ export function healthOperations(parts: ManageParts): Operation[] {
       noun: "Workspace",
       summary: "Read the installation's health",
       description:
-        "Returns releases, migrations, sizes and the database's clock, for the whole installation and the process that " +
-        "responds. Takes a few milliseconds, because it reads only system catalogs.",
+        "Returns versions, migrations, sizes and the database's clock. The versions of Purser and Node.js, the start time and the " +
+        "untrusted proxy apply only to the process that responds. The call takes a few milliseconds and reads no customer data.",
       answer: Installation,
       handle: () => describeInstallation(parts),
     }),
@@ -29,7 +29,7 @@ export function healthOperations(parts: ManageParts): Operation[] {
 
 const TABLES_MAX = 10;
 
-/** The only cell so far. It holds all projects. */
+/** The only cell (data schema). It contains the data of all projects. */
 const MAIN_CELL = "main";
 
 export const Installation = Type.Object({
@@ -37,7 +37,7 @@ export const Installation = Type.Object({
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
   startedAt: timeOf("When the responding process started, by its own clock."),
   postgresVersion: Type.String({ examples: ["18.1"] }),
-  databaseClock: timeOf("The database's current time, which all decisions use."),
+  databaseClock: timeOf("The database's current time. All charges and renewals use this clock."),
   databaseBytes: Type.Integer({ description: "Size of the database in bytes.", examples: [73_400_320] }),
   tables: Type.Array(
     Type.Object({
@@ -56,7 +56,7 @@ export const Installation = Type.Object({
         advice: Type.String({ examples: [UNTRUSTED_PROXY] }),
       },
       {
-        description: "The last address that sent `X-Forwarded-For` without being covered by `TRUST_PROXY`.",
+        description: "The last address that sent `X-Forwarded-For` but is not covered by `TRUST_PROXY`.",
       },
     ),
   ),

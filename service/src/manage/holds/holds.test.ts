@@ -17,7 +17,7 @@ async function setup() {
   return { ...managed, ...openHolds(managed), list, logged };
 }
 
-test("a customer's holds are listed, with how each one ended", async () => {
+test("a customer's holds are listed with their status and outcome", async () => {
   const { open, settle, release, list, manage, database } = await setup();
   const charged = await open({ ...TEXT, onExpiry: "charge" });
   const expired = await open({ feature: "image.render" });
@@ -47,7 +47,7 @@ test("a customer's holds are listed, with how each one ended", async () => {
   expect(grants).toMatchObject([{ grant: 1, credits: 100, remaining: 37, held: 30 }]);
 });
 
-test("the ledger and the exports name the hold of a charge, and what was not covered", async () => {
+test("the ledger and exports show a charge's hold and the uncovered part of its price", async () => {
   const { open, settle, manage } = await setup();
   const holdId = await open(TEXT);
   await settle(holdId, { quantity: 20_000, atMostHeld: true });
@@ -60,7 +60,7 @@ test("the ledger and the exports name the hold of a charge, and what was not cov
   expect(JSON.parse(rows[0] ?? "")).toMatchObject({ credits: 30, holdId, uncovered: 30 });
 });
 
-test("the search finds a hold by its ID", async () => {
+test("search finds a hold by its ID", async () => {
   const { open, manage, here } = await setup();
   const holdId = await open(TEXT);
   const { holds } = (await manage("GET", `/manage/v1/search?q=${holdId}`)).body;
@@ -99,7 +99,7 @@ test("a release by an operator returns the overage of a hold, and the audit log 
   await expectVerified(database);
 });
 
-test("a hold that has ended, or belongs to another customer, cannot be released by an operator", async () => {
+test("an operator cannot release a hold that has ended or belongs to another customer", async () => {
   const { open, settle, assign, manage, database } = await setup();
   await assign("bob");
   const settled = await open(TEXT);
@@ -115,7 +115,7 @@ test("a hold that has ended, or belongs to another customer, cannot be released 
   await expectVerified(database);
 });
 
-test("holds from before the history window are listed only while they are open", async () => {
+test("holds opened before the history window are listed only while they are open", async () => {
   const { open, settle, list, manage, database } = await setup();
   const settled = await open(TEXT);
   await settle(settled);
@@ -132,7 +132,7 @@ test("holds from before the history window are listed only while they are open",
   expect(old).not.toBe(settled);
 });
 
-test("the key that opened a hold shows the hold, and in which fields a rejected request differs", async () => {
+test("an idempotency key shows the hold it opened, and which fields differ in a rejected request", async () => {
   const { hold, extend, manage, logged } = await setup();
   const body = { ...TEXT, idempotencyKey: "job-1", memberId: "user_7" };
   const first = await hold(body);
@@ -159,7 +159,7 @@ test("the key that opened a hold shows the hold, and in which fields a rejected 
   ]);
 });
 
-test("a customer's requests name the endpoints of holds, and each request once", async () => {
+test("a customer's request log includes requests to hold endpoints, and lists each request once", async () => {
   const { hold, open, settle, release, extend, manage, logged } = await setup();
   const first = await open(TEXT);
   await extend(first, { quantity: 11_000 });

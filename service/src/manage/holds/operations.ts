@@ -25,7 +25,7 @@ const holdParam = Type.String({
   examples: ["hld_06fd5n0r000000000a00000001"],
 });
 
-/** Lists a customer's holds, and releases them for an operator. */
+/** Lists a customer's holds, and lets operators release them. */
 export function holdOperations(parts: ManageParts): Operation[] {
   return [listing(parts), releasing(parts)];
 }
@@ -39,8 +39,8 @@ function listing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's holds",
     description:
-      "Credits that are set aside for work whose cost is not known yet, newest first, and how each hold ended. Holds that were opened " +
-      "before the workspace's history window are listed only while they are open.",
+      "A hold sets aside credits for work before its cost is known. Holds are listed newest first, with their outcome. Holds opened " +
+      "before the start of the workspace's history window are listed only while they are open.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,
@@ -73,7 +73,7 @@ type Page = {
 
 type Found = { readonly holds: Static<typeof HoldView>[]; readonly next: number | null };
 
-/** Null if the customer does not exist. */
+/** Lists a customer's holds, newest first. Null if the customer does not exist. */
 function listHolds(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -112,7 +112,7 @@ function releasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Release a hold manually",
     description:
-      "Frees the credits and the overage of an open hold, for example after the process that opened it has crashed. A settlement that arrives later is " +
+      "Frees the credits and overage of an open hold, for example after the process that opened it has crashed. A later settlement is " +
       "rejected with `hold_released`, so the work is not charged.",
     params: Type.Object({ ...customerParams.properties, holdId: holdParam }),
     body: strictObject({}),

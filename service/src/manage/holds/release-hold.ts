@@ -21,7 +21,7 @@ type ReleaseOutcome =
         | "hold_expired";
     };
 
-/** Releases a hold for an operator, with its credits and overage, for example after its process has crashed. */
+/** Releases a hold manually and frees its credits and overage, for example after the process that opened it has crashed. */
 export function releaseHold(
   cell: Pool,
   context: Context,

@@ -19,7 +19,7 @@ function decideAt(when: string, { wallet }: Timeline, remaining: number) {
   return decideCustomer({ catalog, clock: at(when) }, known, customer);
 }
 
-test("an import that extends a plan does not reduce an allowance that renews at the same time", () => {
+test("an import that extends a plan does not reduce an allowance that renews at the time of the import", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-10", "pro", { endsAt: at("2027-01-01") });
   customer.consume("2026-01-11", "image", 6);
@@ -28,7 +28,7 @@ test("an import that extends a plan does not reduce an allowance that renews at 
       kind: "failed",
       error: { code: "already_assigned" },
     });
-  // The amount that is left now is accepted.
+  // `allowanceRemaining` is accepted if it equals the current allowance.
   expect(decideAt("2026-01-12", customer, 40)).toMatchObject({ kind: "decided", given: [] });
   expect(decideAt("2026-02-12", customer, 100)).toMatchObject({ kind: "decided", given: [] });
 });

@@ -24,7 +24,7 @@ import {
 /** The stored state of an imported customer. */
 export type Known = {
   readonly wallet: Wallet;
-  /** Null if the customer was created with the imported profile. */
+  /** Null if this import created the customer. The customer then already has the imported profile. */
   readonly profile: ImportedProfile | null;
   readonly referenced: Referenced;
   readonly importing: Importing;
@@ -35,10 +35,10 @@ export type GivenCredits = { readonly pool: PoolId; readonly kind: GrantKind; re
 
 export type Decision = {
   readonly kind: "decided";
-  /** Null if unchanged. */
+  /** The new profile. Null if the profile is unchanged. */
   readonly profile: ImportedProfile | null;
   readonly isPlanChanged: boolean;
-  /** Rows whose credits were added. */
+  /** Number of rows that added credits. */
   readonly rowsAdded: number;
   readonly given: readonly GivenCredits[];
   /** Successive changes to one wallet. */
@@ -49,7 +49,7 @@ type Edit = Omit<WalletEdit, keyof WalletName>;
 type Failure = { readonly kind: "failed"; readonly error: RowError };
 type Scene = { readonly catalog: Catalog; readonly clock: Instant };
 
-/** Applies a customer's profile, plan and credits, all or nothing. Repeating it changes nothing. */
+/** Decides the changes to a customer's profile, plan and credits. Fails as a whole if a row fails. Safe to repeat. */
 export function decideCustomer(scene: Scene, known: Known, customer: ImportedCustomer): Decision | Failure {
   const profile = known.profile === null ? null : mergeProfile(known.profile, customer.profile);
   const edits: Edit[] = [];
@@ -58,7 +58,7 @@ export function decideCustomer(scene: Scene, known: Known, customer: ImportedCus
     const fields = Object.entries(customer.profile).flatMap(([field, value]) =>
       value === null ? [] : [field],
     );
-    // Field names only, no values: the audit log outlives an erased customer.
+    // Records only field names, because audit entries are kept after the customer is erased.
     edits.push({ change: null, audits: [{ action, subject: "profile", before: null, after: { fields } }] });
   }
   const planned = decidePlan(scene, known, customer);
@@ -97,7 +97,7 @@ type Planned = Pick<Decision, "edits" | "given"> & {
   readonly wallet: Wallet;
 };
 
-/** Assigns the plan, and reduces its new allowances to what is left of them. */
+/** Assigns the plan, and reduces its new allowances to `allowanceRemaining`. */
 function decidePlan(scene: Scene, known: Known, customer: ImportedCustomer): Planned | Failure {
   const { catalog, clock } = scene;
   const { plan: sought } = customer;
@@ -123,7 +123,7 @@ function decidePlan(scene: Scene, known: Known, customer: ImportedCustomer): Pla
       "anchor_fixed",
       `differs from the plan's anchor, ${formatTimestamp(outcome.anchor)}`,
     );
-  // Renewals and expirations that are already due are applied by the next decision on this wallet.
+  // If the plan is unchanged, due renewals and expiries are left to the next decision on this wallet.
   const change = outcome.kind === "changed" ? outcome.change : null;
   const reduced = reduceAllowances(scene, known, customer, change);
   if (reduced.kind === "failed") return reduced;
@@ -149,11 +149,11 @@ function unplanned(wallet: Wallet): Planned {
 
 type Reduced = Omit<Planned, "kind" | "isChanged"> & {
   readonly kind: "reduced";
-  /** The grant that makes the reduction safe to repeat. */
+  /** The grant that gets the reference. The reference makes the reduction safe to repeat. */
   readonly marked: NonNullable<Annotation["grant"]> | null;
 };
 
-/** Reduces only new allowances, so that charges since an earlier import are not deducted again. */
+/** Reduces only new allowances. An old allowance already includes the charges since an earlier import. */
 function reduceAllowances(
   { catalog, clock }: Scene,
   { importing, referenced, wallet: before }: Known,
@@ -166,7 +166,7 @@ function reduceAllowances(
   const given: GivenCredits[] = [];
   const reference = planReference(importing);
   const isRepeated = reference !== null && referenced.has(reference);
-  // Renewals that were due before are not new.
+  // Allowances from renewals that were already due before the import are not new.
   const { grantCount } = viewWallet(catalog, before, clock);
   for (const { row, pool: key, remaining } of allowances) {
     const pool = findPool(catalog, key);
@@ -204,7 +204,7 @@ function reduceAllowances(
   return { kind: "reduced", wallet, edits, given, marked };
 }
 
-/** The allowances that a change grants at its own time, without renewals that were due before. */
+/** The allowances that a change grants at the time of the import, without renewals that were due earlier. */
 function grantedNow({ wallet, entries }: Change): GivenCredits[] {
   return entries.flatMap(({ kind, pool, amount, effectiveAt }) =>
     kind === "grant" && effectiveAt === wallet.decidedAt

@@ -34,22 +34,22 @@ import { type Referenced, referencesOf } from "./references.ts";
 export type ImportJob = {
   readonly cell: Pool;
   readonly context: Context;
-  /** Name of the import. Credits without a reference are added once under this name. */
+  /** Name of the import. Credits without a reference are added only once per import name. */
   readonly name: string;
   readonly isDryRun: boolean;
   readonly stopsOnError: boolean;
 };
 
-/** The outcome of a customer's rows. `row` is the first of them, and `rows` their number. */
+/** The outcome of a customer's rows. `row` is the number of the customer's first row, `rows` the number of rows. */
 export type CustomerOutcome = { readonly row: number; readonly rows: number } & (
   | { readonly kind: "failed"; readonly error: RowError }
   | {
       readonly kind: "created" | "changed" | "unchanged";
       readonly isPlanChanged: boolean;
-      /** The key of the plan in the file. */
+      /** Plan key in the file. */
       readonly plan: string | null;
       readonly rowsAdded: number;
-      /** By pool key. */
+      /** The added credits, by pool key. */
       readonly given: readonly {
         readonly pool: string;
         readonly kind: GrantKind;
@@ -58,14 +58,14 @@ export type CustomerOutcome = { readonly row: number; readonly rows: number } & 
     }
 );
 
-/** Counts the outcomes of customers. */
+/** Counts the outcomes of an import. */
 export type OutcomeCounter = {
   count(outcomes: readonly CustomerOutcome[]): void;
-  /** Called if it is not known whether these outcomes were committed. The repeat counts their customers. */
+  /** Called if it is unknown whether these outcomes were committed. The customers are counted after the retry. */
   noteUnknown(outcomes: readonly CustomerOutcome[]): void;
 };
 
-/** Imports a few hundred rows. Each customer is imported completely or not at all, and counted after the commit. */
+/** Imports a few hundred rows. Imports each customer completely or not at all, and counts the customer after the commit. */
 export async function importChunk(
   job: ImportJob,
   customers: readonly ImportedCustomer[],
@@ -90,7 +90,7 @@ export async function importChunk(
         counter.count(written.outcomes);
         return written.locked;
       }
-      // Rolled back, including new customers, because failed rows must leave no trace.
+      // The transaction was rolled back, including new customers, because failed rows must leave no trace.
       const failed = cutAtFailure(job, written.failed);
       counter.count(failed);
       wanted = wanted.filter(({ row }) => canStillBeDone(job, row, failed));
@@ -98,7 +98,7 @@ export async function importChunk(
   });
 }
 
-/** Drops the outcomes after the first failure if the import stops on errors. Rows before it are still completed. */
+/** If the import stops on errors, drops all outcomes after the first failure. Rows before that failure are still imported. */
 function cutAtFailure(job: ImportJob, outcomes: readonly CustomerOutcome[]): CustomerOutcome[] {
   const sorted = outcomes.toSorted((a, b) => a.row - b.row);
   const first = sorted.findIndex(({ kind }) => kind === "failed");
@@ -158,7 +158,7 @@ async function createMissing(
     environmentId,
     customers.map(({ customerId }) => customerId),
   );
-  // Looks up customers first, because an insert that conflicts uses up a customer number.
+  // Looks up customers before inserting, because an insert that conflicts uses up a customer number.
   const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
   const profiles = new Map(customers.map(({ customerId, profile }) => [customerId, profile]));
   const missing = names.flatMap(({ customerId }) => {
@@ -206,7 +206,7 @@ type DecidedCustomer = {
   readonly outcome: CustomerOutcome;
 };
 
-/** Decides the customers in file order. Facts are read after the locks are taken. */
+/** Decides the customers in file order. Reads profiles and references after the locks are taken. */
 async function decideCustomers(
   tx: Tx,
   job: ImportJob,

@@ -7,7 +7,7 @@ import type { RowError } from "./import-row.ts";
 import type { ImportedCustomer } from "./imported-customer.ts";
 import type { ReadRows } from "./read-rows.ts";
 
-/** Maximum number of errors returned: enough to fix a file. */
+/** Maximum number of errors returned. */
 const ERRORS_SHOWN_MAX = 50;
 
 export type ImportReport = {
@@ -18,19 +18,19 @@ export type ImportReport = {
   readonly unchanged: number;
   readonly failed: number;
   readonly planChanged: number;
-  /** New customers by the plan they start on. */
+  /** Number of new customers by plan key. */
   readonly started: readonly { readonly plan: string; readonly customers: number }[];
   readonly creditsAdded: number;
   readonly credits: readonly PoolCredits[];
   readonly errors: readonly RowError[];
 };
 
-/** Credits that an import added to a pool. The allowance is what plans granted, without what was used elsewhere. */
+/** Credits that an import added to a pool. `allowance` is the granted allowance minus the part that the file reports as used. */
 export type PoolCredits = { readonly pool: string } & Readonly<Record<GrantKind, number>>;
 
 /**
- * Imports customers with their plans and opening balances, one chunk at a time. After an interruption, send the same file again:
- * finished rows are unchanged.
+ * Imports customers with their plans and opening balances, in chunks. To resume after an interruption, import the same file again under
+ * the same name. Rows that were already imported change nothing.
  */
 export async function importCustomers(
   job: ImportJob,
@@ -62,7 +62,7 @@ async function importAll(
     chunkRows = 0;
     if (ready.length > 0) {
       await withRetries(() => caller.admitAgain());
-      // A new start until something is written, because an upload can be slow, and entries become visible soon after their time.
+      // Records a new start for each chunk until rows are written, because an upload can be slow and audit entries must not appear late.
       if (!tally.mayHaveWritten) run.job = { ...job, context: await withRetries(() => start(job)) };
       await importChunk(run.job, ready, tally);
     }
@@ -90,7 +90,7 @@ function start({ cell, context }: ImportJob): Promise<Context> {
   return startBulk(cell, context, "customers.imported");
 }
 
-/** Counts the outcomes of customers and rows. */
+/** Counts the customers and rows by outcome. */
 class Tally implements OutcomeCounter {
   isStopped = false;
   #rows = 0;
@@ -103,7 +103,7 @@ class Tally implements OutcomeCounter {
   #creditsAdded = 0;
   readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
-  /** By their first row: outcomes that may have been committed. */
+  /** Outcomes that may have been committed, by the number of their first row. */
   readonly #unknown = new Map<number, CustomerOutcome>();
 
   get hasFailed(): boolean {
@@ -120,7 +120,7 @@ class Tally implements OutcomeCounter {
 
   count(outcomes: readonly CustomerOutcome[]): void {
     for (const found of outcomes) {
-      // The repeat of a commit whose response was lost finds its customers unchanged.
+      // If the response to a commit was lost, the retry finds its customers unchanged.
       const lost = found.kind === "unchanged" ? this.#unknown.get(found.row) : undefined;
       const outcome = lost ?? found;
       if (outcome.kind === "failed") {
@@ -139,7 +139,7 @@ class Tally implements OutcomeCounter {
     }
   }
 
-  /** Counts the failed rows of a customer with all their errors. */
+  /** Counts a customer's failed rows and collects their errors. */
   refuse(rows: number, errors: readonly RowError[]): void {
     this.#rows += rows;
     this.#failed += rows;
@@ -160,7 +160,7 @@ class Tally implements OutcomeCounter {
       credits: [...this.#credits]
         .map(([pool, credits]) => ({ pool, ...credits }))
         .sort((a, b) => (a.pool < b.pool ? -1 : 1)),
-      // Parse errors are collected before the failures of their chunk.
+      // Sorts by row, because parse errors are collected before other failures in the same chunk.
       errors: this.#errors.toSorted((a, b) => a.row - b.row),
     };
   }
@@ -172,7 +172,7 @@ class Tally implements OutcomeCounter {
   }
 }
 
-/** Records one audit entry for the whole import. The changes to each customer have their own entries. */
+/** Records one audit entry for the whole import. Each change to a customer has a separate entry. */
 function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<string> {
   const { errors: _, outcome: __, ...counts } = report;
   return recordAudit(cell, context, { action: "customers.imported", subject: name, after: counts });

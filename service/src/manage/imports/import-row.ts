@@ -24,21 +24,21 @@ export const COLUMNS = [
 
 export type Column = (typeof COLUMNS)[number];
 
-/** An error in a row. Rows are numbered as in a spreadsheet: the header is row 1. */
+/** An error in a row. Rows are numbered as in a spreadsheet, starting with the header as row 1. */
 export type RowError = {
   readonly row: number;
-  /** Null if the error concerns the whole row. */
+  /** Null if the error applies to the whole row. */
   readonly column: Column | null;
   readonly code: string;
   readonly message: string;
 };
 
-/** A parsed row. Null leaves the current value unchanged. */
+/** A parsed row. A null field keeps the current value. */
 export type ImportRow = {
   readonly row: number;
   readonly customerId: CustomerId;
   readonly profile: ImportedProfile;
-  /** The plan's key. */
+  /** Plan key. */
   readonly plan: string | null;
   readonly anchor: Instant | null;
   readonly planEndsAt: Instant | null;
@@ -46,7 +46,7 @@ export type ImportRow = {
   readonly credits: ImportedCredits | null;
 };
 
-/** The rest of the plan's allowance in the current period. */
+/** The remaining allowance of the plan in the current period. */
 export type ImportedAllowance = { readonly row: number; readonly pool: string; readonly remaining: number };
 
 export type ImportedCredits = {
@@ -55,7 +55,7 @@ export type ImportedCredits = {
   readonly pool: string;
   readonly kind: Exclude<GrantKind, "allowance">;
   readonly expiresAt: Instant | null;
-  /** Null if it is derived from the import's name, the customer, pool, kind and expiry. */
+  /** Null if the file has no reference. Purser then derives one from the import's name, the customer, pool, kind and expiry. */
   readonly reference: string | null;
 };
 
@@ -64,7 +64,7 @@ const KEY_LENGTH_MAX = 120;
 const CREDITS_MAX = 1_000_000_000_000;
 const KINDS = ["purchase", "manual", "promotion"] as const satisfies readonly ImportedCredits["kind"][];
 
-/** Parses strictly: an invalid cell is reported as an error in its row, and its value is never guessed. */
+/** Parses a row strictly. An invalid cell is reported as an error, and its value is never guessed. */
 export function parseRow(
   row: number,
   header: readonly Column[],
@@ -106,7 +106,7 @@ function readCredits(reader: RowReader, row: number, pool: string): ImportedCred
   if (reference?.startsWith("erased:") === true)
     reader.fail("reference", "wrong_form", "must not begin with erased:");
   if (credits === null) {
-    // A pool or kind without credits is ignored, because files often have them in every row.
+    // A pool or kind without credits is ignored, because many files set these columns in every row.
     if (expiresAt !== null || reference !== null)
       reader.fail("credits", "required", "is required with expiresAt or reference");
     return null;

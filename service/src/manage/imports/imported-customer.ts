@@ -2,9 +2,9 @@ import type { CustomerId, Instant } from "../../primitives/brand.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
 import type { Column, ImportedAllowance, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
 
-/** The consecutive rows of one customer, which are imported together or not at all. */
+/** A customer in an import file. All rows of the customer are imported together or not at all. */
 export type ImportedCustomer = {
-  /** The first row. */
+  /** Number of the customer's first row. */
   readonly row: number;
   readonly rows: number;
   readonly customerId: CustomerId;
@@ -16,13 +16,13 @@ export type ImportedCustomer = {
 
 export type ImportedPlan = {
   readonly key: string;
-  /** Null counts the periods from the time of the import. */
+  /** If null, periods are counted from the time of the import. */
   readonly anchor: Instant | null;
-  /** Undefined keeps the current end. */
+  /** If undefined, the plan keeps its current end date. */
   readonly endsAt: Instant | undefined;
 };
 
-/** Each row of a customer can have one balance and one allowance. Values for the whole customer must not differ between rows. */
+/** Joins a customer's rows. Each row can have one balance and one allowance. Other values must not differ between rows. */
 export function joinRows(rows: readonly [ImportRow, ...ImportRow[]]): ImportedCustomer | RowError[] {
   const errors: RowError[] = [];
   const [first] = rows;
@@ -49,7 +49,7 @@ export function joinRows(rows: readonly [ImportRow, ...ImportRow[]]): ImportedCu
   return { row, rows: rows.length, customerId, profile, plan, allowances, credits };
 }
 
-/** Reads values that a customer has once. Rows may repeat them or leave them empty. */
+/** Reads values that apply to the whole customer. A row can repeat these values or leave them empty. */
 class Shared {
   readonly #rows: readonly ImportRow[];
   readonly #errors: RowError[];
@@ -80,7 +80,7 @@ function uniqueAllowances(rows: readonly ImportRow[], errors: RowError[]): Impor
   return [...byPool.values()];
 }
 
-/** Without a reference, credits are identified by pool, kind and expiry. */
+/** Finds duplicate credits. Credits without a reference are identified by pool, kind and expiry. */
 function findTwins(credits: readonly ImportedCredits[]): RowError[] {
   const seen = new Map<string, number>();
   return credits.flatMap(({ row, pool, kind, expiresAt, reference }) => {

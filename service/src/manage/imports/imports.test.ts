@@ -55,7 +55,7 @@ test("a file imports customers with profiles, plans and opening balances", async
   await expectSoundBooks(database);
 });
 
-test("the same file with the same name adds nothing", async () => {
+test("importing the same file under the same name adds nothing", async () => {
   const managed = await setupManage();
   await sendFile(managed, FILE);
   const before = await countAll(managed);
@@ -64,7 +64,7 @@ test("the same file with the same name adds nothing", async () => {
     expect(body).toMatchObject({ rows: 4, unchanged: 4, created: 0, changed: 0, failed: 0, creditsAdded: 0 });
   }
   expect(await countAll(managed)).toEqual(before);
-  // Another name makes it another import, but an explicit reference is still the same.
+  // A different name makes this a new import, but explicit references are still duplicates.
   const { body } = await sendFile(managed, FILE, "name=second");
   expect(body).toMatchObject({ changed: 2, unchanged: 2, creditsAdded: 2 });
   expect(await balanceOf(managed, "c1")).toBe(600);
@@ -87,7 +87,7 @@ test("a dry run checks every row and writes nothing", async () => {
   expect(done).toEqual({ ...body, isDryRun: false });
 });
 
-test("an error names its row and column, and that row changes nothing", async () => {
+test("an error shows its row and column, and nothing is imported for that customer", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, "customerId,credits,reference\nada,5,used\n");
@@ -136,7 +136,7 @@ bad12,,,,9999999999999,,,
   expect(await database.count("cell.customers", "customer_id = 'good'")).toBe(1);
 });
 
-test("a cell that is not an email address is an error in its row", async () => {
+test("an invalid email address is reported with its row and column", async () => {
   const managed = await setupManage();
   const { body } = await sendFile(managed, "customerId,email\nc1,bad-email\nc2,a@b.example\nc3,\n");
   expect(body).toMatchObject({
@@ -146,7 +146,7 @@ test("a cell that is not an email address is an error in its row", async () => {
   });
 });
 
-test("an end earlier than the current one is an error in its row", async () => {
+test("a plan end date before the current end date is reported with its row and column", async () => {
   const managed = await setupManage();
   const { body } = await sendFile(managed, "customerId,plan,planEndsAt\nada,pro,2099-01-01T00:00:00Z\n");
   expect(body["errors"]).toMatchObject([{ row: 2, column: "planEndsAt", code: "would_shorten" }]);
@@ -168,7 +168,7 @@ test("with onError=stop, only rows before the first error are imported", async (
   expect(rows.map((row) => row["customer_id"])).toEqual(["a", "ada", "b"]);
 });
 
-test("a file with an invalid header is rejected as a whole", async () => {
+test("an import file with an invalid header is rejected", async () => {
   const managed = await setupManage();
   const headers: [string | Uint8Array<ArrayBuffer>, string, string][] = [
     ["", "header", "required"],
@@ -203,7 +203,7 @@ test("an import stops at invalid CSV or UTF-8, and earlier rows are kept", async
   expect(again.body).toMatchObject({ outcome: "stopped", errors: [{ code: "not_utf8" }] });
 });
 
-test("only operators can import, and only CSV in UTF-8", async () => {
+test("an import requires the operator role and a UTF-8 CSV file", async () => {
   const managed = await setupManage();
   const { tokens } = managed;
   for (const type of ["application/json", "text/csv; charset=iso-8859-1"]) {
@@ -217,7 +217,7 @@ test("only operators can import, and only CSV in UTF-8", async () => {
   expect((await sendFile(managed, "customerId\nx\n", "name=a%20b")).status).toBe(400);
 });
 
-test("every change is audited by customer, without names or IDs", async () => {
+test("every imported change is audited by customer number, without customer names or IDs", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, FILE);

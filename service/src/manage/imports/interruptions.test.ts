@@ -4,7 +4,7 @@ import { connectTo } from "../../../test/harness.ts";
 import { balanceOf, FILE, sendFile } from "../../../test/imports.ts";
 import { setupManage } from "../../../test/manage.ts";
 
-test("importing a half-imported file again gives the same result", async () => {
+test("resuming a partly imported file gives the same result as one complete import", async () => {
   const managed = await setupManage();
   const rows = Array.from({ length: 600 }, (_, i) => `h${i},Name ${i},pro,40,${i + 1}`);
   const file = (some: readonly string[]): string =>
@@ -22,7 +22,7 @@ test("importing a half-imported file again gives the same result", async () => {
   await expectSoundBooks(database);
 });
 
-test("two concurrent imports of the same file add everything once", async () => {
+test("two concurrent imports of the same file add each customer and balance once", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const rows = Array.from({ length: 700 }, (_, i) => `t${(i * 7_919) % 700},T,pro,5,pay_${i}`);
@@ -66,7 +66,7 @@ test("a customer with a locked wallet is imported after the lock is released", a
   expect((await sent).body).toMatchObject({ created: 3, changed: 1, failed: 0 });
 });
 
-test("broken connections do not stop an import", async () => {
+test("broken database connections do not stop an import", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const rows = Array.from({ length: 1_500 }, (_, i) => `k${i},pro,30,5`);
@@ -91,7 +91,7 @@ test("broken connections do not stop an import", async () => {
   await expectSoundBooks(database);
 });
 
-test("a third concurrent import is rejected, and accepted after the others finish", async () => {
+test("a third concurrent import is rejected until another import finishes", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");
@@ -108,7 +108,7 @@ test("a third concurrent import is rejected, and accepted after the others finis
   expect(await balanceOf(managed, "ada")).toBe(103);
 });
 
-test("a disconnected upload leaves complete chunks, and the file can be sent again", async () => {
+test("a disconnected upload keeps the imported chunks, and the import can be resumed", async () => {
   const managed = await setupManage();
   const { service, here, tokens, database } = managed;
   const row = (i: number): string => `v${i},5\n`;
@@ -141,7 +141,7 @@ test.each([
   ["expires", "update control.management_tokens set expires_at = now()", 401, "sign_in_required"],
   ["is demoted", "update control.management_tokens set role = 'viewer'", 403, "role_missing"],
 ] as const)(
-  "a token that %s during an upload imports no further rows, and the file can be resumed",
+  "if the token %s during an upload, the import stops, and it can be resumed with another token",
   async (_, change, ...refusal) => {
     const managed = await setupManage();
     const { service, here, tokens, database } = managed;

@@ -26,7 +26,10 @@ export const OpeningBalances = Type.Object({
   allowances: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      remaining: Type.Integer({ description: "`allowanceRemaining` in an import file.", examples: [300] }),
+      remaining: Type.Integer({
+        description: "The value for the `allowanceRemaining` column of an import file.",
+        examples: [300],
+      }),
     }),
   ),
   credits: Type.Array(
@@ -41,7 +44,7 @@ export const OpeningBalances = Type.Object({
 
 type OpeningBalances = Static<typeof OpeningBalances>;
 
-/** Lists customers in the format of an import file, newest first, below the customer number `before`. */
+/** Lists customers with a number below `before` in the format of an import file, newest first. */
 export function listOpeningBalances(
   cell: Pool,
   environmentId: EnvironmentId,

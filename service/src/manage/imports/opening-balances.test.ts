@@ -36,7 +36,7 @@ const errorsOf = (body: Readonly<Record<string, unknown>>) =>
     code,
   ]);
 
-test("customers arrive with the balances and renewal days they had elsewhere", async () => {
+test("an import sets the balances and renewal days from the file", async () => {
   const managed = await setupDuo();
   const { manage } = managed;
   const expected = {
@@ -69,7 +69,7 @@ test("customers arrive with the balances and renewal days they had elsewhere", a
   await expectSoundBooks(managed.database);
 });
 
-test("a repeated import changes nothing, even after charges and under the same name", async () => {
+test("repeating an import under the same name changes nothing, even after charges", async () => {
   const managed = await setupDuo();
   await sendFile(managed, FILE);
   const consume = { customerId: "c1", feature: "image.render", idempotencyKey: "one" };
@@ -83,7 +83,7 @@ test("a repeated import changes nothing, even after charges and under the same n
   await expectVerified(managed);
 });
 
-test("an import that corrects the plan under the same name reduces the new plan's allowances, once", async () => {
+test("an import that corrects a customer's plan applies `allowanceRemaining` to the new plan only once", async () => {
   const managed = await setupDuo();
   await sendFile(managed, `${HEADER}\nc1,pro,,,40,250,purchase,,\n`);
   expect((await readBalances(managed, "c1"))["credits"]).toBe(290);
@@ -106,7 +106,7 @@ test("an import that corrects the plan under the same name reduces the new plan'
   await expectVerified(managed);
 });
 
-test("concurrent imports of the same file reduce each allowance once", async () => {
+test("concurrent imports of the same file apply `allowanceRemaining` only once", async () => {
   const managed = await setupDuo();
   const rows = Array.from({ length: 300 }, (_, i) => [
     `t${i},duo,,,${i},5,purchase,,`,
@@ -123,7 +123,7 @@ test("concurrent imports of the same file reduce each allowance once", async () 
   await expectSoundBooks(managed.database);
 });
 
-test("a remaining allowance is rejected if it is larger than the plan's, or if the plan is not new", async () => {
+test("`allowanceRemaining` is rejected if it exceeds the plan's allowance or the customer already has the plan", async () => {
   const managed = await setupDuo();
   const csv = `${HEADER}
 more,duo,,,1001,,,,
@@ -144,7 +144,7 @@ exact,pro,,,100,,,,
   expect((await managed.manage("GET", "customers/more")).status).toBe(404);
 });
 
-test("an anchor other than the active plan's is rejected", async () => {
+test("an import is rejected if its anchor differs from the active plan's anchor", async () => {
   const managed = await setupDuo();
   const file = (anchor: string): string => `customerId,plan,anchor\nc1,duo,${anchor}\n`;
   await sendFile(managed, file("2024-01-31T08:00:00Z"));
@@ -180,19 +180,19 @@ a,,,,,5,,,
   expect((await readBalances(managed, "e"))["credits"]).toBe(11);
 });
 
-test("if a file breaks off, its last customer is not imported in part", async () => {
+test("in a truncated file, the last customer is skipped instead of partly imported", async () => {
   const managed = await setupDuo();
   const { body } = await sendFile(managed, `${HEADER}\nc1,duo,,,10,,,,\nc2,duo,,,10,,,,\n"open`);
   expect(body).toMatchObject({ outcome: "stopped", created: 1, failed: 1 });
   expect((await managed.manage("GET", "customers/c2")).status).toBe(404);
 });
 
-test("credits that 0.1 imported are not added again", async () => {
+test("credits that release 0.1 imported are not added again", async () => {
   const managed = await setupDuo();
   const { database } = managed;
   const file = "customerId,credits,pool,expiresAt\nold,5,minutes,2099-01-01T00:00:00Z\n";
   await sendFile(managed, file);
-  // 0.1 had one reference for each import and customer.
+  // Release 0.1 used the same reference for all credits that an import added for a customer.
   await database.query("alter table cell.grants disable trigger all");
   await database.query(
     "update cell.grants set reference = regexp_replace(reference, '^(import:opening:\\d+):.*$', '\\1')",

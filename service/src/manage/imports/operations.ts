@@ -22,34 +22,35 @@ const count = (description: string) => Type.Integer({ description, examples: [0]
 export const ImportAnswer = Type.Object({
   outcome: Type.Enum(["completed", "stopped"], {
     description:
-      "`stopped` means that the import stopped at an error with `onError=stop`, or where the file cannot be parsed.",
+      "`stopped`: the import ended early, because of an error with `onError=stop` or because the file could not be parsed.",
   }),
   isDryRun: Type.Boolean({
-    description: "True if nothing was written: the counts show what would be done.",
+    description: "True if nothing was written. The counts then show what the import would do.",
   }),
-  rows: count("The number of processed rows, without the header."),
+  rows: count("The number of processed rows, excluding the header."),
   created: count("The number of new customers."),
   changed: count("The number of existing customers whose profile, plan or balance changed."),
   unchanged: count("The number of customers who already matched the file."),
   failed: count(
-    "The number of rows that were not imported: if a row has an error, none of its customer's rows are imported.",
+    "The number of rows that were not imported. If one row has an error, no row of the same customer is imported.",
   ),
   planChanged: count(
     "The number of customers whose plan or its end date changed, including new customers with a plan.",
   ),
   started: Type.Array(
     Type.Object({
-      plan: Type.String({ description: "The key of the plan.", examples: ["pro"] }),
-      customers: count("The number of new customers who start on it."),
+      plan: Type.String({ description: "Plan key.", examples: ["pro"] }),
+      customers: count("The number of new customers on this plan."),
     }),
-    { description: "The new customers with a plan, by plan." },
+    { description: "The number of new customers on each plan." },
   ),
   creditsAdded: count("The number of rows that added credits."),
   credits: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       allowance: Type.Integer({
-        description: "Allowances of newly assigned plans, without what was used elsewhere.",
+        description:
+          "Allowances of newly assigned plans, minus the part that the file reports as already used.",
         examples: [1000],
       }),
       purchase: Type.Integer({ description: "Purchased credits.", examples: [250] }),
@@ -64,11 +65,11 @@ export const ImportAnswer = Type.Object({
   errors: Type.Array(
     Type.Object({
       row: Type.Integer({
-        description: "Row number as in a spreadsheet: the header is row 1.",
+        description: "Row number, as in a spreadsheet. The header is row 1.",
         examples: [17],
       }),
       column: nullable(
-        Type.String({ description: "Null if the error concerns the whole row.", examples: ["plan"] }),
+        Type.String({ description: "Null if the error applies to the whole row.", examples: ["plan"] }),
       ),
       code: Type.String({ examples: ["unknown_key"] }),
       message: Type.String({ examples: ['does not exist in this environment: "minutes"'] }),
@@ -86,12 +87,12 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listOpeningBalances",
       noun: "Exports",
-      summary: "List customers in the format of an import",
+      summary: "List customers in import format",
       description:
-        "Newest customer first. `purser export` writes these customers to an import file. Each page shows the customers at the " +
-        "moment it is read. Credits of open holds count as released. Credits of an allowance that the plan's latest version would " +
-        "not grant are listed as manual credits with the same expiry: credits that rolled over, and those of an override or an " +
-        "older version.",
+        "Newest first. `purser export` writes these customers to an import file. Each page shows the customers at the time of the " +
+        "call. Credits of open holds are included as if the holds were released. Allowance credits that the plan's latest version " +
+        "would not grant are listed as manual credits with the same expiry: credits that rolled over, and credits from an override " +
+        "or an older version.",
       params: Type.Object(environmentParams),
       query: strictObject(pageQuery),
       answer: pageOf(OpeningBalances),
@@ -111,23 +112,25 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       noun: "Bulk",
       summary: "Import customers with plans and opening balances",
       description:
-        `Takes a CSV file in UTF-8: commas, double quotes, a header with \`customerId\` and any of ${COLUMNS.slice(
+        `Takes a UTF-8 CSV file with commas and double quotes. The header contains \`customerId\` and any of ${COLUMNS.slice(
           1,
         )
           .map((column) => `\`${column}\``)
-          .join(", ")}; at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
-        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value.\n\n" +
-        "- `anchor` sets the renewal day of a newly assigned plan. Default: the time of the import.\n" +
-        "- `allowanceRemaining` is what is left of the plan's allowance in the current period. It applies once, when the import " +
-        "assigns the plan, and cannot exceed the allowance. If it is empty, the customer gets the full allowance.\n" +
+          .join(", ")}. The file can have at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
+        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value, or " +
+        "uses the default below.\n\n" +
+        "- `anchor` is the time from which a newly assigned plan counts its periods. Default: the time of the import.\n" +
+        "- `allowanceRemaining` is the remaining part of the plan's allowance in the current period. It applies once, when the import " +
+        "assigns the plan, and cannot exceed the allowance. Default: the full allowance.\n" +
         "- `credits` are added to the allowance. `kind` is `purchase`, `manual` (default) or `promotion`.\n" +
         "- `pool` is the pool of the row's `credits` and `allowanceRemaining`. Default: `credits`.\n" +
-        "- A customer with several balances has several rows, one after the other.\n\n" +
-        "If credits have no `reference`, Purser derives one from the import's `name`, the customer, pool, kind and expiry. Sending " +
-        "the same file again under the same name adds nothing twice. The rows of a customer are imported together or not at all; an " +
-        "error for one customer does not stop the others, unless `onError=stop`. Send at least 8 KiB per second on average, or the " +
-        "upload is stopped. An environment can run two imports at a time. If your session or token ends, or you lose the required " +
-        "role, the import stops with `sign_in_required` or `role_missing`; earlier rows are kept.",
+        "- To import several balances for a customer, use one row for each balance, without other customers between them.\n\n" +
+        "If credits have no `reference`, Purser derives one from the import's `name`, the customer, pool, kind and expiry. If you import " +
+        "the same file again under the same name, nothing is added twice. The rows of a customer are imported together or not at all. " +
+        "An error for one customer does not stop the import, unless you send `onError=stop`.\n\n" +
+        "An upload that is slower than 8 KiB per second on average is stopped. An environment can run two imports at a time. If your " +
+        "session or token ends, or you lose the required role, the import stops with `sign_in_required` or `role_missing`. Earlier " +
+        "rows are kept.",
       params: Type.Object(environmentParams),
       query: strictObject({
         name: Type.String({

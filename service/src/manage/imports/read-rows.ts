@@ -5,11 +5,11 @@ import { type FieldError, Problem } from "../../edge/problem.ts";
 import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from "./import-row.ts";
 import { type ImportedCustomer, joinRows } from "./imported-customer.ts";
 
-/** Limits memory use: all customer IDs in a file are kept to find duplicates. */
+/** Limits memory use, because all customer IDs in a file are kept in memory to find duplicates. */
 export const ROWS_MAX = 200_000;
 /** Limits the size of a transaction. A wallet has at most 50 open grants. */
 const ROWS_PER_CUSTOMER_MAX = 100;
-/** Accepts only commas and double quotes, because guessing the format could read the same file in two ways. */
+/** Accepts only commas and double quotes. If the format were guessed, a file could be read in two ways. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
   // `parseRow` reports rows with a different number of columns.
@@ -20,16 +20,16 @@ const STRICT = {
 export type ReadRows =
   | { readonly kind: "customer"; readonly customer: ImportedCustomer }
   | { readonly kind: "bad_rows"; readonly rows: number; readonly errors: readonly RowError[] }
-  /** The rest of the file cannot be parsed. */
+  /** The file cannot be parsed from this row on. */
   | { readonly kind: "broken"; readonly error: RowError };
 
 /**
  * Streams the customers of a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
- * If the file breaks off, its last customer is left out, because more rows of that customer may be missing.
+ * If the file is truncated, the last customer is skipped, because other rows of this customer may be missing.
  */
 export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRows> {
   const parser = parse(STRICT);
-  // The loop below receives the error from the parser.
+  // The error is ignored here, because the loop below receives it from the parser.
   pipeline(text, parser).catch(() => {});
   const records: AsyncIterable<readonly string[]> = parser;
   const seen = new Seen();
@@ -114,7 +114,7 @@ function readHeader(cells: readonly string[]): readonly Column[] {
   return header;
 }
 
-/** Rejects other separators. In many countries, spreadsheets export semicolons. */
+/** Rejects files separated by semicolons or tabs. In many countries, spreadsheets export semicolons. */
 function refuseOtherSeparators(cells: readonly string[]): void {
   const [first = ""] = cells;
   if (cells.length !== 1 || COLUMNS.some((known) => known === first)) return;
@@ -131,7 +131,7 @@ function invalidHeader(errors: readonly FieldError[]): Problem {
   return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
 }
 
-/** Describes why the file cannot be read further. Null if the error has another cause. */
+/** Describes an encoding or CSV error. Null for other errors. */
 function describeBreak(error: unknown, row: number): RowError | null {
   if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
   if (!(error instanceof CsvError)) return null;

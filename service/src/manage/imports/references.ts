@@ -8,12 +8,12 @@ import type { ImportedCustomer } from "./imported-customer.ts";
 /** Grants by their references, which make an import safe to repeat. */
 export type Referenced = ReadonlyMap<string, ReferencedGrant>;
 
-/** An import and a customer. The number is null in a dry run if the customer does not exist yet. */
+/** An import and a customer. In a dry run, the number is null if the customer does not exist yet. */
 export type Importing = { readonly name: string; readonly customerNumber: CustomerNumber | null };
 
 type Pools = ReadonlyMap<string, PoolId>;
 
-/** All references that the rows of a customer may use or have used. */
+/** Returns all references that a customer's rows may use now, or may have used in an earlier import. */
 export function referencesOf(
   importing: Importing,
   { allowances, credits }: ImportedCustomer,
@@ -28,8 +28,8 @@ export function referencesOf(
 }
 
 /**
- * The reference of a row's credits. It contains our customer number, not the caller's ID, because a reference is kept forever and
- * must not contain an erased ID.
+ * Returns the reference for a row's credits. It contains Purser's customer number instead of the caller's ID, because references are
+ * kept permanently and must not contain an erased ID.
  */
 export function creditsReference(importing: Importing, given: ImportedCredits, pool: PoolId): string | null {
   const { kind, expiresAt, reference } = given;
@@ -39,13 +39,13 @@ export function creditsReference(importing: Importing, given: ImportedCredits, p
   return `${plain}:${pool}:${kind}:${expiresAt === null ? "never" : formatTimestamp(expiresAt)}`;
 }
 
-/** Marks the first allowance of a plan that an import assigned with `allowanceRemaining`. */
+/** Returns the reference that marks the first allowance to which an import applied `allowanceRemaining`. */
 export function planReference(importing: Importing): string | null {
   const plain = plainReference(importing);
   return plain === null ? null : `${plain}:plan`;
 }
 
-/** The grant that an earlier import of the row added. */
+/** Finds the grant that an earlier import of the same row added. */
 export function findEarlier(
   importing: Importing,
   given: ImportedCredits,
@@ -54,7 +54,7 @@ export function findEarlier(
 ): ReferencedGrant | null {
   const found = referenced.get(creditsReference(importing, given, pool) ?? "");
   if (found !== undefined) return found;
-  // 0.1 used one reference for credits of every pool and expiry.
+  // Release 0.1 used the same reference for all pools and expiries.
   const old = given.reference === null ? referenced.get(plainReference(importing) ?? "") : undefined;
   const isSame = old?.kind === given.kind && old.pool === pool && old.expiresAt === given.expiresAt;
   return isSame ? old : null;

@@ -5,10 +5,10 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const DRIP_MS = 200;
 
-/** Uploads over its own socket, slowly, one byte at a time. Resolves with the response. */
+/** Sends a slow upload, one byte at a time, over a separate socket. Resolves with the response. */
 async function drip(managed: Managed, name: string): Promise<string> {
   const answer = await dripOnce(managed, name);
-  // The test's own imports count toward the limit too, so a rejected upload is retried.
+  // Other imports in this test also count toward the limit, so a rejected upload is retried.
   return answer.startsWith("HTTP/1.1 503") ? drip(managed, name) : answer;
 }
 
@@ -46,7 +46,7 @@ test("slow uploads are stopped and do not block other environments", async () =>
   expect(await sendFile(managed, csv)).toMatchObject({ status: 200, body: { failed: 0 } });
 });
 
-test("slow uploads do not block other calls of their project", async () => {
+test("slow uploads do not block other calls for the same project", async () => {
   const managed = await setupManage();
   const live = { ...managed, here: managed.here.replace(/test$/, "live") };
   for (const each of [managed, live]) for (const name of ["a", "b"]) drip(each, name).catch(() => {});

@@ -24,7 +24,7 @@ export type ApiKeyInput = {
 
 export type CreatedApiKey = ApiKeyRecord & { readonly secret: string };
 
-/** Creates a key and returns its secret, which is not stored: only its hash is. */
+/** Creates a key and returns its secret. Only a hash of the secret is stored. */
 export async function createApiKey(
   tx: Tx,
   input: ApiKeyInput,
@@ -59,8 +59,8 @@ export async function auditCreatedKey(tx: Tx, actor: Actor, key: ApiKeyRecord): 
 export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: Refusal | "ends_in_the_past" };
 
 /**
- * Creates a key on behalf of a caller. The key stays valid after its creator loses access, because a product's backend may depend
- * on it.
+ * Creates a key on behalf of a caller. The key stays valid after its creator loses access, because a product's backend may depend on
+ * the key.
  */
 export function issueApiKey(
   control: Pool,

@@ -22,7 +22,7 @@ export type RotateOutcome =
   | { kind: "rotated"; key: CreatedApiKey; replaced: ApiKeyRecord }
   | { kind: Refusal | "ends_in_the_past" };
 
-/** Creates a key with the same name. The old key stays valid for the overlap, so that callers can switch one by one. */
+/** Creates a key with the same name and scopes. The old key stays valid for `overlapSeconds`, so that callers can switch gradually. */
 export function rotateApiKey(
   control: Pool,
   { author, scope }: { author: Author; scope: Scope },
@@ -81,7 +81,7 @@ export async function endApiKeyIn(
   return revoke(tx, actor, key);
 }
 
-/** Revokes a key by its secret. False if it does not exist or is already revoked. */
+/** Revokes a key by its secret. Returns false if the key does not exist or is already revoked. */
 export function endApiKeyBySecret(control: Pool, actor: Actor, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const key = await lockApiKeyBySecret(tx, hashSecret(secret));

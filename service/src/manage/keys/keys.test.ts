@@ -15,7 +15,7 @@ async function create({ manage }: Managed, body: object): Promise<Created> {
   return reply.body as unknown as Created;
 }
 
-test("a new key works immediately within its scopes, and its secret is shown once", async () => {
+test("a new API key works immediately within its scopes, and its secret is shown only once", async () => {
   const managed = await setupManage();
   const { manage, service, tokens } = managed;
   const { apiKey, secret } = await create(managed, { scopes: ["check"] });
@@ -32,7 +32,7 @@ test("a new key works immediately within its scopes, and its secret is shown onc
   expect(list.text + rest.text).not.toContain(secret);
 });
 
-test("an invalid key is rejected", async () => {
+test("creating an API key with invalid fields is rejected", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const count = await database.count("control.api_keys");
@@ -53,7 +53,7 @@ test("an invalid key is rejected", async () => {
   expect(await database.count("control.api_keys")).toBe(count);
 });
 
-test("both keys work during a rotation, and only the new one after the overlap", {
+test("both API keys work during the overlap of a rotation, and only the new key works afterward", {
   timeout: 30_000,
 }, async () => {
   const managed = await setupManage();
@@ -68,7 +68,7 @@ test("both keys work during a rotation, and only the new one after the overlap",
     replaced: { id: old.apiKey.id, expiresAt: expect.any(String), revokedAt: null, isValid: true },
   });
   const { secret } = rotated.body as unknown as Created;
-  // Uses both keys continuously, like a backend that switches keys.
+  // Uses both keys continuously, as a backend does while it switches keys.
   const seen: [number, number, number][] = [];
   while (performance.now() - startedAtMs < 11_500) {
     const elapsedMs = performance.now() - startedAtMs;
@@ -88,7 +88,7 @@ test("both keys work during a rotation, and only the new one after the overlap",
   expect(await database.count("control.audit", "action = 'api_key.rotated'")).toBe(1);
 });
 
-test("a key that expires before the overlap ends keeps its expiry, and the overlap is limited", async () => {
+test("rotation never extends the expiry of the old API key, and the overlap is limited", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
@@ -104,7 +104,7 @@ test("a key that expires before the overlap ends keeps its expiry, and the overl
   });
 });
 
-test("a revoked key is rejected within 5 s, and revoking it again changes nothing", async () => {
+test("a revoked API key is rejected within 5 seconds, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { apiKey, secret } = await create(managed, {});
@@ -121,7 +121,7 @@ test("a revoked key is rejected within 5 s, and revoking it again changes nothin
   expect(rotated.status).toBe(404);
 });
 
-test("a key from another environment is not found", async () => {
+test("an API key from another environment is not found", async () => {
   const { manage, project } = await setupManage();
   const answers = async (id: number | string) => [
     await manage("POST", `api-keys/${id}/rotate`, { body: { overlapSeconds: 0 } }),

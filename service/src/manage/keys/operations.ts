@@ -54,7 +54,8 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "createApiKey",
       noun: NOUN,
       summary: "Create an API key",
-      description: "The key works immediately. Its secret is only in this response: keep it on your server.",
+      description:
+        "The key works immediately. The secret is shown only in this response. Keep the secret on your server.",
       params: Type.Object(environmentParams),
       body: strictObject({
         name: Type.String({ ...nameField, examples: ["Backend"] }),
@@ -105,14 +106,14 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
     noun: NOUN,
     summary: "Rotate an API key",
     description:
-      "Creates a key with the same name and scopes. The old key keeps working for `overlapSeconds`; then all processes reject it within " +
-      "5 seconds. Idempotency keys belong to the project, so retries are not affected.",
+      "Creates a key with the same name and scopes. The old key expires after `overlapSeconds`, unless it expires earlier. All processes " +
+      "reject the old key within 5 seconds after that. Idempotency keys belong to the project, so you can retry requests with the new key.",
     params: keyParams,
     body: strictObject({
       overlapSeconds: Type.Integer({
         minimum: 0,
         maximum: OVERLAP_SECONDS_MAX,
-        description: "At most a week.",
+        description: "How long the old key keeps working, at most a week.",
         examples: [86_400],
       }),
       expiresAt: expiresAtField,
@@ -135,7 +136,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** The same response for a missing key, for a key in another environment and, when rotating, for a revoked or expired key. */
+/** Returns the same error for missing keys and keys in another environment. A rotation also returns it for revoked or expired keys. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
     detail: "There is no such API key in this environment, or it is revoked or expired.",

@@ -41,7 +41,7 @@ test("tables store only hashes of secrets", async () => {
     const found = secrets.filter((secret) => text.includes(secret) || text.includes(hex(secret)));
     expect([name, found]).toEqual([name, []]);
   }
-  // Confirms that the search would find a stored value.
+  // Confirms that this search finds values that are stored.
   const audit = await database.query("select a::text as row from control.audit as a");
   const lastFour = secretOf(rotated.body).slice(-4);
   expect(audit.some(({ row }) => String(row).includes(lastFour))).toBe(true);

@@ -28,7 +28,7 @@ export type AcceptOutcome =
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Uses an invitation, password reset or login link, which works once, and logs the member in. */
+/** Uses a one-time link (invitation, password reset or login) and logs the member in. */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,
@@ -36,8 +36,8 @@ export async function acceptLink(
   hash: HashNew,
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
-  // Checked before the expensive password hash, so that unauthenticated callers cannot use up CPU. The link is used up only later, under the
-  // lock.
+  // Checks the link before the expensive password hash, so that unauthenticated callers cannot use up CPU. The link is marked as used
+  // later, under the lock.
   const found = await single(control, (tx) => findLink(tx, tokenHash));
   if (found === null || found.purpose === "setup") return { kind: "link_invalid" };
   const invited = await transaction(control, (tx) => findMemberOf(tx, found));
@@ -76,7 +76,7 @@ export async function acceptLink(
 }
 
 /**
- * Finds the member of a valid link. A link ends when its creator is removed or demoted, or when the token that created it is
+ * Finds the member of a valid link. A link ends when its creator is removed or demoted, or when the token that created the link is
  * revoked.
  */
 async function findMemberOf(

@@ -15,7 +15,7 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 const accept = ({ service }: Managed, token: string) =>
   send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
 
-/** Creates a token for this member, in the member's own session. */
+/** Creates a token in this member's session. */
 async function createToken({ call }: JoinedMember, body: object): Promise<Created> {
   const reply = await call("POST", TOKENS, { name: "Hers", role: "admin", ...body });
   expect(reply.status, reply.text).toBe(200);
@@ -27,7 +27,7 @@ const callWith =
   (method: string, path: string, body?: object) =>
     send(`${service.url}${path}`, method, { token, ...(body === undefined ? {} : { body }) });
 
-test("a token without managesAccess manages neither members nor tokens", async () => {
+test("a token without managesAccess cannot manage members or tokens", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "owner", "ada");
   const bob = await join(managed, "viewer", "bob");
@@ -60,7 +60,7 @@ test("only admin and owner tokens for the whole workspace can have managesAccess
   }
 });
 
-test("tokens and links created with a token expire no later than the token", async () => {
+test("tokens and links created with a token expire no later than that token", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "admin", "ada");
   const bob = await join(managed, "viewer", "bob");
@@ -96,7 +96,7 @@ test("revoking a token revokes all tokens and links created with it", async () =
   expect(await database.count("control.audit", "action = 'token.revoked'")).toBe(3);
 });
 
-test("a demoted admin cannot use an older token to get promoted", async () => {
+test("a demoted admin cannot regain the role with an older token", async () => {
   const managed = await setupManage();
   const adam = await join(managed, "admin", "adam");
   const { secret } = await createToken(adam, { managesAccess: true });
@@ -106,7 +106,7 @@ test("a demoted admin cannot use an older token to get promoted", async () => {
   expect((await adam.call("GET", MEMBERS)).status).toBe(401);
 });
 
-test("a removed admin cannot use an older token to get invited", async () => {
+test("a removed admin cannot create an invitation with an older token", async () => {
   const managed = await setupManage();
   const adam = await join(managed, "admin", "adam");
   const { secret } = await createToken(adam, { managesAccess: true });
@@ -120,7 +120,7 @@ test("a removed admin cannot use an older token to get invited", async () => {
   }
 });
 
-test("a token's role is at most its creator's current role", async () => {
+test("a token's role never exceeds its creator's current role", async () => {
   const managed = await setupManage();
   const { database, manage } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -128,7 +128,7 @@ test("a token's role is at most its creator's current role", async () => {
   const call = callWith(managed, secret);
   const body = { name: "K", scopes: ["check"] };
   expect((await call("POST", `${managed.here}/api-keys`, body)).status).toBe(200);
-  // Changed directly in the database, so that nothing revokes the token.
+  // Changes the role directly in the database, so that the token is not revoked.
   await database.query("update control.members set role = 'viewer' where id = $1", [adam.id]);
   const reply = await call("POST", `${managed.here}/api-keys`, body);
   expect([reply.status, reply.body["code"]]).toEqual([403, "role_missing"]);
@@ -181,7 +181,7 @@ test.each(["demoted", "removed", "demoted directly in the database"] as const)(
   },
 );
 
-test("the access that a demotion or removal would end can be listed, and only named API keys are revoked", async () => {
+test("a member's access can be listed before a removal, which revokes only the API keys it names", async () => {
   const managed = await setupManage();
   const { manage, service, here } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -232,7 +232,7 @@ test("the access that a demotion or removal would end can be listed, and only na
   expect((await manage("GET", `${path}/access`)).status).toBe(404);
 });
 
-test("a demotion also ends tokens created concurrently", async () => {
+test("a demotion also revokes tokens that are created concurrently", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   for (const round of [1, 2, 3, 4]) {
@@ -256,7 +256,7 @@ test.each([
   ["demoted", "role = 'viewer'", 403, "role_missing"],
   ["removed", "removed_at = now()", 401, "sign_in_required"],
 ] as const)(
-  "a caller who is %s during a request creates no token, member, key or project",
+  "if a caller is %s during a request, the request creates no token, member, API key or project",
   async (_, change, ...refusal) => {
     const managed = await setupManage();
     const { database, here } = managed;

@@ -51,7 +51,7 @@ type MemberChange = {
   readonly id: number;
   readonly name?: string;
   readonly role?: Role;
-  /** API keys that the member created, to revoke with a demotion. */
+  /** API keys that the member created, to revoke when the role is lowered. */
   readonly revokeApiKeys?: readonly number[];
 };
 
@@ -68,13 +68,13 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       const isDemoted = !mayActAs(role, before.role);
       if (isDemoted) await endAccess(tx, author.actor, before);
-      // A repeated demotion names the role that the member already has.
+      // A repeated demotion sets the member's current role again.
       const mayNameKeys = isDemoted || input.role === before.role;
       if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
       if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
       if (name === before.name && role === before.role) return { kind: "done", member: before };
       await updateMember(tx, { id: before.id, name, role });
-      // A link created for a lower role must not grant a higher one.
+      // A link created for a lower role must not grant a higher role.
       if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
       const after = { ...before, name, role };
       await audit(tx, author, { action: "member.changed", before, after });
@@ -108,7 +108,7 @@ export function expelMember(
   );
 }
 
-/** Creates a new invitation if the member has not accepted one, otherwise a password reset link. */
+/** Creates a new invitation if the member has not joined yet, otherwise a password reset link. */
 export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
   return transaction<LinkOutcome>(
     control,

@@ -28,7 +28,7 @@ export type DevelopmentAccess = {
 const ACTOR = { kind: "command", id: "purser dev", requestId: null } as const satisfies Actor;
 const EMAIL = "owner@localhost";
 
-/** Creates a one-time login link. Also creates an owner and a token, unless those from the previous start still exist. */
+/** Creates a one-time login link. Reuses the owner and token from the previous start, or creates them. */
 export async function openDevelopment(
   control: Pool,
   last: DevelopmentAccess | null,
@@ -40,8 +40,8 @@ export async function openDevelopment(
     await lockMembership(tx);
     const found = await findMemberByEmail(tx, owner.email);
     if (found === null) return insertOwner(tx, { workspaceId, email: owner.email, passwordHash });
-    // Without saved credentials the old password is unknown, so it is replaced. Otherwise it is kept, because it may have been
-    // changed manually.
+    // Without saved credentials, the password is unknown and is replaced. With saved credentials, the password is kept, because the
+    // owner may have changed it.
     if (last === null) await replacePassword(tx, found, passwordHash);
     return found;
   });
@@ -57,7 +57,7 @@ export async function openDevelopment(
 async function keepToken(control: Pool, workspaceId: number, last: string | null): Promise<string> {
   const token =
     last === null ? null : await single(control, (tx) => findLiveManagementToken(tx, hashSecret(last)));
-  // Replaces a token from a release that did not have `managesAccess`.
+  // Replaces a token that was created by a release without `managesAccess`.
   if (last !== null && token?.managesAccess === true) return last;
   const input = {
     workspaceId,

@@ -5,7 +5,7 @@ import { findMemberByEmail } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Visit } from "./sign-in.ts";
 
-/** In this time, at most one row is written per member, and one for all unknown emails. */
+/** Maximum one audit row per member in this time, and one row for all unknown emails. */
 const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;
@@ -23,9 +23,9 @@ type Subject = {
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Records wrong passwords in the audit log. The first is written immediately. More within a minute become one row with a count, so
- * that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails
- * exist.
+ * Records wrong passwords in the audit log. The first failed attempt is written immediately. Further attempts within a minute become one
+ * row with a count, so that guessing cannot fill the table. The login response must not wait for the row, because the response time
+ * would reveal which emails exist.
  */
 export class FailedLogIns {
   readonly #control: Pool;
@@ -64,13 +64,13 @@ export class FailedLogIns {
     try {
       await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
     } catch (error) {
-      // The attempt is counted in the next row.
+      // The row was not written, so the attempt is counted in the next row.
       countIn(entry.pending, visit);
       throw error;
     }
   }
 
-  /** Writes finished windows, and with `everything` also the current ones. */
+  /** Writes the attempts of finished windows. With `everything`, also writes the attempts of current windows. */
   async flush(nowMs: number, everything = false): Promise<void> {
     await Promise.allSettled(this.#recording);
     for (const [key, entry] of this.#pending) {
@@ -84,7 +84,7 @@ export class FailedLogIns {
       try {
         await this.#write(entry.subject, pending, null);
       } catch (error) {
-        // Merged with newer attempts and written at the next flush.
+        // The attempts are merged with newer attempts and written at the next flush.
         for (const address of entry.pending.addresses) pending.addresses.add(address);
         pending.attempts += entry.pending.attempts;
         entry.pending = pending;

@@ -32,7 +32,7 @@ const COMMON = [
   ...["correcthorsebatterystaple", "mike1234567890", "purser-admin-1", "Passw0rdPassw0rd"],
 ];
 
-test.each(COMMON)("%s is rejected", (password) => {
+test.each(COMMON)("the common password %s is rejected", (password) => {
   expect(isGuessablePassword(password)).toBe(true);
 });
 
@@ -48,7 +48,7 @@ const OWN = [
   ...["planted-password-of-the-owner", "vier Löffel Zimt", "монета на полке", "olga-has-a-long-password"],
 ];
 
-test.each(OWN)("%s is accepted", (password) => {
+test.each(OWN)("the password %s is accepted", (password) => {
   expect(isGuessablePassword(password)).toBe(false);
 });
 
@@ -58,7 +58,7 @@ test("parts of the email make a password easier to guess", () => {
 });
 
 test("checking a password is fast, whatever its characters", () => {
-  // One character expands to 18: 200 of them would be 3,600 characters.
+  // This character expands to 18 characters, so 200 of them become 3,600 characters.
   const expanding = `${"\uFDFA".repeat(199)}x`;
   const texts = ["1qaz".repeat(50), "a b".repeat(66), "q1w2e3r4t5".repeat(20), "x7Qp".repeat(50), expanding];
   const tookMs = texts.map((text) => {

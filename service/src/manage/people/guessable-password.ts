@@ -1,6 +1,6 @@
 /**
- * Common parts of passwords. Each also covers its variants: with digits, years or symbols, doubled, or with digits instead of
- * letters.
+ * Common parts of passwords. Each part also covers its variants: with added digits, years or symbols, doubled, or with digits instead
+ * of letters.
  */
 const COMMON_WORDS = `
   password passwort passwd passphrase passw pass motdepasse contrasena senha parola wachtwoord haslo salasana losenord
@@ -65,17 +65,17 @@ const LETTERS: Readonly<Record<string, string>> = {
   "|": "l",
 };
 
-/** Characters that a password needs besides common parts. */
+/** Minimum number of characters that a password needs besides common parts. */
 const OWN_LETTERS_MIN = 4;
 const OWN_CHARACTERS_MIN = 6;
 const DISTINCT_MIN = 5;
 const WORDS_MIN = 3;
-/** Maximum length that is checked. NFKC can expand one character to 18, and anyone can send 200 of them. */
+/** Maximum number of characters checked. NFKC can expand one character to 18, and a password can have 200 characters. */
 const JUDGED_LENGTH_MAX = 200;
 
 /**
- * Whether a list of common passwords and their usual variations would contain the password. Needs no network. `own` are known words
- * about this member, such as the email.
+ * Whether the password is likely to be in a list of common passwords and their usual variations. Uses no network. `own` contains words
+ * about the member, such as the email.
  */
 export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
   const text = password.normalize("NFKC").toLowerCase().slice(0, JUDGED_LENGTH_MAX);
@@ -124,7 +124,7 @@ function withoutWalks(text: string): string {
   return rest;
 }
 
-/** How many characters of the text follow the sequence from here. */
+/** Returns the number of characters of `text`, from `at` on, that match the sequence. */
 function commonLength(text: string, at: number, walk: string): number {
   let length = WALK_LENGTH_MIN;
   while (length < walk.length && text[at + length] === walk[length]) length += 1;

@@ -12,7 +12,7 @@ const PASSWORD = "a-brand-new-password";
 const accept = ({ service }: Managed, body: object) =>
   send(`${service.url}/manage/v1/links`, "POST", { body });
 
-test("a link works once, even when used concurrently", async () => {
+test("a one-time link works once, even when used concurrently", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
   const token = tokenOf(await managed.manage("POST", MEMBERS, { body }));
@@ -22,7 +22,7 @@ test("a link works once, even when used concurrently", async () => {
   expect(await managed.database.count("control.sessions")).toBe(1);
 });
 
-test("an unknown link reveals nothing about the password", async () => {
+test("the error for an unknown link does not reveal whether the password is common", async () => {
   const managed = await setupManage();
   const common = "Password2026!";
   const replies = [
@@ -34,7 +34,7 @@ test("an unknown link reveals nothing about the password", async () => {
   expect(replies.map(({ body }) => body["code"])).toEqual(["link_invalid", "link_invalid"]);
 });
 
-test("for an invalid link, no password is checked or hashed", async () => {
+test("an invalid link is rejected before the password is checked or hashed", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const common = "Password2026!";
@@ -57,7 +57,7 @@ test("for an invalid link, no password is checked or hashed", async () => {
   expect(reply.body["code"]).toBe("link_invalid");
 });
 
-test("a member's own email is rejected as a password, by invitation and by link", async () => {
+test("a password that contains the member's email is rejected", async () => {
   const managed = await setupManage();
   const password = "wilhelmina.zwick-2026";
   const body = { email: "wilhelmina.zwick@example.com", name: "W", role: "viewer" };
@@ -70,7 +70,7 @@ test("a member's own email is rejected as a password, by invitation and by link"
   expect((await accept(managed, { token: tokenOf(invited), password: PASSWORD })).status).toBe(200);
 });
 
-test("a link with missing or extra fields is rejected and stays valid", async () => {
+test("a request with missing or extra fields is rejected, and its link stays valid", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
   const invited = await managed.manage("POST", MEMBERS, { body });
@@ -94,7 +94,7 @@ test("a link with missing or extra fields is rejected and stays valid", async ()
   expect((await accept(managed, { token: reset, password: PASSWORD })).status).toBe(200);
 });
 
-test("a new link ends the previous one; replaced, expired and unknown links get the same response", async () => {
+test("a new link replaces the previous link, and replaced, expired and unknown links return the same error", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
@@ -169,7 +169,7 @@ test("changing the password ends all other sessions", async () => {
   expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
 });
 
-test("guesses at the old password are counted as failed logins", async () => {
+test("wrong current passwords in password changes are counted as failed logins", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "viewer", "ada");
   const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
@@ -177,7 +177,7 @@ test("guesses at the old password are counted as failed logins", async () => {
   expect((await guess()).status).toBe(429);
 });
 
-test("if the password is changed after it was checked, the earlier check opens no session and changes nothing", async () => {
+test("a password check cannot open a session or change the password after the password has changed", async () => {
   const { cell, database } = await setupManage();
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");
@@ -219,7 +219,7 @@ test("a promotion ends the member's links", async () => {
   expect([status, problem["code"]]).toEqual([410, "link_invalid"]);
 });
 
-test("a common password is rejected, and an existing short one still works", async () => {
+test("a common new password is rejected, and an existing short password still works", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };

@@ -9,11 +9,11 @@ import {
   touchSessions,
 } from "../../store/control/sessions.ts";
 
-/** Open sessions: not logged out, not expired, and used within the idle timeout. */
+/** Sessions that are not logged out, not expired, and used within the idle timeout. */
 export class LiveSessions {
   readonly #control: Pool;
   readonly #idleSeconds: number;
-  /** Uses that are not yet written: addresses by session. */
+  /** Latest address of each session with uses that are not written yet. */
   #uses = new Map<number, string>();
 
   constructor(control: Pool, idleSeconds: number) {
@@ -21,7 +21,7 @@ export class LiveSessions {
     this.#idleSeconds = idleSeconds;
   }
 
-  /** Finds the session's principal. The last use is written later, so that no request waits for it. */
+  /** Finds the session's principal. The last use is written later, so that the request does not wait for the write. */
   async find(token: string, address: string): Promise<Principal | null> {
     const tokenHash = hashSecret(token);
     const sought = { tokenHash, idleSeconds: this.#idleSeconds };

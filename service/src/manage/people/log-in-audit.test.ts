@@ -19,7 +19,7 @@ async function readFailures({ database }: Managed): Promise<Record<string, unkno
   );
 }
 
-/** Waits until failures are in the audit log. They are written after the response. */
+/** Waits until failed logins are in the audit log. They are written after the response. */
 async function waitForFailures({ database }: Managed, count: number): Promise<void> {
   const where = "action in ('member.sign_in_failed', 'member.password_refused')";
   await expect
@@ -114,7 +114,7 @@ test("the response to a wrong password does not wait for the audit log", async (
   await waitForFailures(managed, 2);
 });
 
-test("failures after the first are counted and written after a minute", async () => {
+test("failed logins after the first are counted and written as one row after a minute", async () => {
   const managed = await setupManage();
   const failures = new FailedLogIns(managed.cell);
   const visit = (i: number) => ({ requestId: "req_1", address: `203.0.113.${i}`, userAgent: "" });
@@ -130,7 +130,7 @@ test("failures after the first are counted and written after a minute", async ()
   expect(more).toEqual([]);
 });
 
-test("failures that cannot be written are written later", async () => {
+test("failed logins that cannot be written are counted in a later row", async () => {
   const managed = await setupManage();
   const { database, cell } = managed;
   const failures = new FailedLogIns(cell);
@@ -147,7 +147,7 @@ test("failures that cannot be written are written later", async () => {
   expect(more).toEqual([]);
 });
 
-test("failures are counted per member, and a repeated logout is recorded once", async () => {
+test("failed logins are counted per member, and a repeated logout is recorded once", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   await manage("POST", "/manage/v1/members", {

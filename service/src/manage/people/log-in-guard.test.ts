@@ -33,7 +33,7 @@ function deviceOf(reply: Reply): string {
 
 const times = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
 
-test("guesses from many addresses do not lock out a device that logged in before", async () => {
+test("password guesses from many addresses do not lock out a device that logged in before", async () => {
   const { logIn, guess } = await setup();
   const reply = await logIn("198.51.100.1", OWNER.password);
   expect(reply.headers.getSetCookie().at(-1)).toMatch(
@@ -43,11 +43,11 @@ test("guesses from many addresses do not lock out a device that logged in before
   expect((await logIn("198.51.100.9", OWNER.password)).status).toBe(429);
   const back = await logIn("198.51.100.1", OWNER.password, { device: deviceOf(reply) });
   expect(back.status).toBe(200);
-  // With the cookie of its last login, the device can use any network, including the guesser's.
+  // With its device cookie, the device can log in from any network, including the network of the guesser.
   expect((await logIn("203.0.113.1", OWNER.password, { device: deviceOf(back) })).status).toBe(200);
 });
 
-test("one guesser behind an untrusted proxy does not lock out a device that logged in before", async () => {
+test("password guesses behind an untrusted proxy do not lock out a device that logged in before", async () => {
   const { service } = await setupManage();
   const url = `${service.url}/manage/v1/session`;
   const body = { email: OWNER.email, password: OWNER.password };
@@ -59,7 +59,7 @@ test("one guesser behind an untrusted proxy does not lock out a device that logg
   expect((await send(url, "POST", { body, headers: { cookie: device } })).status).toBe(200);
 });
 
-test("a known device has five attempts a minute, for its own member only", async () => {
+test("a known device has five login attempts a minute, only for members who logged in with that device", async () => {
   const { logIn, guess } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   expect(await guess(6, (i) => `203.0.113.${i}`, { device })).toEqual([...times(5, 401), 429]);
@@ -99,7 +99,7 @@ test("a logged-in member can change the password while others guess it", async (
   expect((await change(OWNER.password)).status).toBe(200);
 });
 
-test("all addresses of an IPv6 /64 are counted as one", async () => {
+test("login attempts from the same IPv6 /64 network are counted together", async () => {
   const { logIn, guess } = await setup();
   expect(await guess(6, (i) => `2001:db8:1:2::${i}`)).toEqual([...times(5, 401), 429]);
   expect((await logIn("2001:db8:1:3::1", WRONG)).status).toBe(401);
@@ -109,7 +109,7 @@ test("all addresses of an IPv6 /64 are counted as one", async () => {
   ]);
 });
 
-test("attempts rejected by a full queue are not counted as guesses", async () => {
+test("login attempts rejected by a full queue are not counted as guesses", async () => {
   const guard = new LogInGuard();
   let release = (): void => {};
   const held = new Promise<null>((resolve) => {
@@ -129,7 +129,7 @@ test("attempts rejected by a full queue are not counted as guesses", async () =>
   expect(await isRefused(guard.guard(owner, 0, async () => OWNER))).toBe(false);
 });
 
-test("a known device does not wait behind unknown ones", async () => {
+test("login attempts from a known device do not wait for attempts from unknown devices", async () => {
   const { logIn } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   const strangers = Array.from({ length: 60 }, (_, i) =>
@@ -147,7 +147,7 @@ const isRefused = (work: Promise<unknown>): Promise<boolean> =>
     (error: unknown) => error instanceof Problem && error.code === "rate_limited",
   );
 
-test("a browser or network can log in ten times a minute as one member", async () => {
+test("each browser or network can log in as the same member ten times a minute", async () => {
   const { logIn, database } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   for (let i = 0; i < 10; i++) {
@@ -175,7 +175,7 @@ test("someone who stole a member's password cannot stop the member from logging 
   expect(changed.status).toBe(200);
 });
 
-test("a member's known devices share one place in the queue, and unknown devices get every second turn", async () => {
+test("a member's known devices share one place in the login queue, and unknown devices get every second turn", async () => {
   const guard = new LogInGuard();
   const served: string[] = [];
   let open = (): void => {};
@@ -204,7 +204,7 @@ test("a member's known devices share one place in the queue, and unknown devices
   expect(served.map((email) => email[0]).join("")).toBe("axbyc");
 });
 
-test("a browser shared by two members has five guesses for each of them", async () => {
+test("a browser shared by two members has five login attempts a minute for each member", async () => {
   const guard = new LogInGuard();
   const refused = (email: string) =>
     isRefused(guard.guard({ email, address: "203.0.113.1", known: "device" }, 0, async () => null));
@@ -212,7 +212,7 @@ test("a browser shared by two members has five guesses for each of them", async 
   expect([await refused("a@example.com"), await refused("b@example.com")]).toEqual([true, false]);
 });
 
-test("a new password is hashed after the running check", async () => {
+test("a new password is hashed after the running password check", async () => {
   const guard = new LogInGuard();
   const done: string[] = [];
   const check = guard.guard({ email: OWNER.email, address: "203.0.113.1", known: null }, 0, async () => {
@@ -232,7 +232,7 @@ test("forged addresses are counted as the proxy's address and are not stored", a
   expect(await database.count("control.audit", "after::text like '%made up%'")).toBe(0);
 });
 
-test("invalid logins do not evict a guesser's count", async () => {
+test("many logins with different emails do not reset another caller's count of wrong passwords", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const wrong = async () => null;
@@ -245,7 +245,7 @@ test("invalid logins do not evict a guesser's count", async () => {
   expect(await isRefused(guard.guard(attempt, 60_001, wrong))).toBe(false);
 });
 
-test("a check that fails with an error is not counted as a guess", async () => {
+test("a password check that fails with an error is not counted as a guess", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const outage = () => Promise.reject(new Error("the database is gone"));
@@ -253,7 +253,7 @@ test("a check that fails with an error is not counted as a guess", async () => {
   expect(await isRefused(guard.guard(attempt, 0, async () => null))).toBe(false);
 });
 
-test("malformed attempts are counted by network, and too many block its logins", async () => {
+test("too many malformed login attempts from a network block logins from that network", async () => {
   const guard = new LogInGuard();
   const refused = (address: string) => isRefused((async () => guard.countMalformed(address, 0))());
   for (let i = 0; i < 60; i++) expect(await refused(`2001:db8:1:2::${i}`)).toBe(false);

@@ -1,17 +1,14 @@
 import { Problem } from "../../edge/problem.ts";
 import { networkOf } from "../../primitives/network.ts";
 
-/** Number of concurrent password checks. Each takes a core for 30 ms or more, so one at a time leaves CPU for the runtime API. */
+/** Maximum number of concurrent password checks. A check occupies a CPU core for 30 ms or more, which slows down the runtime API. */
 const AT_ONCE_MAX = 1;
-/** Maximum number of waiting attempts, separately for unknown and known devices. */
+/** Maximum number of waiting attempts, for known and unknown devices separately. */
 const WAITING_MAX = 10;
-/** Maximum number of logins by one member from one device or network in a window, because each costs a check and an audit row. */
+/** Maximum number of logins per window by one member from one device or network. Each needs a password check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
-/**
- * Maximum number of counted keys. More than the password checks that fit in a window, so only malformed attempts can fill a
- * counter.
- */
+/** Maximum number of keys in a counter. Fewer password checks fit in a window, so only malformed attempts can fill a counter. */
 const REMEMBERED_MAX = 10_000;
 
 export type Attempt = {
@@ -22,12 +19,14 @@ export type Attempt = {
 };
 
 /**
- * Slows down password guessing and limits its CPU use. Per process, like the runtime's rate limits.
+ * Slows down password guessing and limits its CPU use. Each process counts separately, as with the runtime's rate limits.
  *
- * Unknown devices are counted by account and network, by network, and by account. They can lock each other out of an account, but
- * never a known device: a known device is counted separately and served first. A member's known devices share one place in the
- * queue, and known and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device,
- * session or network too, so that an attacker cannot keep the account holder from changing the password.
+ * - Attempts from unknown devices are counted by account and network, by network, and by account. They can lock other unknown devices
+ *   out of an account, but never a known device.
+ * - Attempts from known devices are counted for each device. A member's known devices share one place in the queue.
+ * - Known and unknown devices take turns, so that no member blocks other members.
+ * - Logins with the correct password are counted by device, session or network, so that an attacker cannot keep the account holder from
+ *   changing the password.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -44,7 +43,7 @@ export class LogInGuard {
   /** Emails with a waiting or running attempt from a known device. */
   readonly #knownAtWork = new Set<string>();
 
-  /** Runs a password check in turn and counts its result. `email` must be in lower case. */
+  /** Waits for its turn, then checks a password and counts the result. `email` must be in lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
@@ -53,10 +52,10 @@ export class LogInGuard {
     const right = `${from} ${attempt.email}`;
     this.#right.refuse(right, nowMs);
     const kind = attempt.known === null ? "unknown" : "known";
-    // Rejected before counting, because an unchecked attempt is not a guess.
+    // Rejects the attempt before counting it, because an attempt without a password check is not a guess.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
     this.#refuseFull(kind);
-    // Counted before the check, so that concurrent attempts cannot exceed the limit.
+    // Counts the attempt before the check, so that concurrent attempts cannot exceed the limit.
     for (const { counter, key } of counts) counter.add(key, nowMs);
     if (kind === "known") this.#knownAtWork.add(attempt.email);
     let isWrong = false;
@@ -123,7 +122,7 @@ type Count = { count: number; readonly sinceMs: number };
 
 /** Counts uses of each key within a window that starts with the first use. The number of keys is limited. */
 class Counter {
-  /** In order of window start, which is also the order of window end. */
+  /** Sorted by the start of the window. All windows have the same length, so they end in this order too. */
   readonly #counts = new Map<string, Count>();
   readonly #max: number;
 
@@ -161,7 +160,7 @@ class Counter {
     }
   }
 
-  /** Evicts the oldest of the lowest counts, so that single attempts never evict a repeated one. */
+  /** Evicts the oldest of the lowest counts, so that single attempts never evict a higher count. */
   #forgetLeast(): void {
     let least: { key: string; count: number } | null = null;
     for (const [key, { count }] of this.#counts) {

@@ -23,15 +23,15 @@ import { timeOrNull } from "../fields.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
 import type { Token } from "./schema.ts";
 
-/** Maximum number of valid tokens created by one member, directly or with their tokens. */
+/** Maximum number of valid tokens that one member has created, directly or with other tokens. */
 export const TOKENS_MAX = 500;
-/** Tokens revoked per statement. Before `TOKENS_MAX` existed, a member could create many thousands. */
+/** Number of tokens revoked per statement. Before `TOKENS_MAX` existed, a member could create many thousands of tokens. */
 const REVOKED_AT_ONCE = 1_000;
 
 export type TokenInput = Omit<NewManagementToken, "secretHash" | "lastFour" | "createdBy" | "rootMemberId">;
 export type CreatedToken = ManagementToken & { readonly secret: string };
 
-/** Creates a token for the command line or the service itself. Returns the secret, which is not stored: only its hash is. */
+/** Creates a token for the command line or the service itself. Returns the secret, of which only a hash is stored. */
 export function createManagementToken(
   control: Pool,
   actor: Actor & { readonly kind: "command" | "system" },
@@ -64,8 +64,8 @@ export type IssueTokenOutcome =
   | { kind: Refusal | "ends_in_the_past" | "too_many_tokens" };
 
 /**
- * Creates a token on behalf of a caller. Its role is never above its creator's. A token created with an expiring token expires no
- * later than that token.
+ * Creates a token on behalf of a caller. The role cannot be above the caller's role. A token created with an expiring token expires
+ * no later than the creating token.
  */
 export function issueManagementToken(
   control: Pool,

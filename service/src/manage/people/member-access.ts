@@ -21,13 +21,13 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endApiKeyIn } from "../keys/end-api-key.ts";
 import { revokeTokens } from "./management-tokens.ts";
 
-/** Maximum number of items of each kind in a preview. */
+/** Maximum number of tokens, links and API keys listed, for each kind separately. */
 const LISTED_MAX = 1_000;
 
-/** Access that ends, in addition to sessions, when a member is demoted or removed. API keys keep working. */
+/** Access of a member besides sessions. Tokens and links end when the member is demoted or removed, but API keys keep working. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
-  /** Links for the member, or created by the member or their tokens. */
+  /** Links for the member, and links created by the member or with the member's tokens. */
   readonly links: readonly OpenLink[];
   readonly apiKeys: readonly ApiKeyRecord[];
 };
@@ -51,8 +51,8 @@ export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">)
 }
 
 /**
- * Revokes only the named keys, because a backend may depend on the others. False if the member did not create one of them. Safe to
- * repeat.
+ * Revokes only the listed API keys, because a backend may depend on other keys. Returns false if the member did not create one of the
+ * listed keys. Safe to repeat.
  */
 export async function endApiKeysOf(
   tx: Tx,
@@ -75,17 +75,17 @@ const SECONDS: Readonly<Record<MemberPurpose, number>> = {
   sign_in: 24 * 3_600,
 };
 
-/** Dashboard pages that accept the link's token. */
+/** Dashboard pages that accept a link's token. */
 const PATHS: Readonly<Record<MemberPurpose, string>> = {
   invitation: "/join",
   password: "/join",
   sign_in: "/sign-in",
 };
 
-/** The token is in the URL fragment, which browsers do not send. */
+/** The token is in the URL fragment, because browsers do not send the fragment to the server. */
 export type MadeLink = { readonly path: string; readonly expiresAt: Instant };
 
-/** Creates a one-time link that replaces the member's earlier ones and expires no later than the creating token. */
+/** Creates a one-time link. It replaces the member's earlier links and expires no later than the token that created it. */
 export async function makeLinkFor(
   tx: Tx,
   link: {

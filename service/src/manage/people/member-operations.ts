@@ -42,7 +42,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       id: "listMembers",
       noun: NOUN,
       summary: "List members",
-      description: "Oldest first, including invited members.",
+      description: "Lists members and invited members, oldest first.",
       query: strictObject(pageQuery),
       answer: pageOf(ListedMember),
       handle: async (call) => {
@@ -69,8 +69,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Invite a member",
       description:
-        "Returns a link that works once, within a week, and not after you are demoted or removed. Send it yourself: Purser sends no mail. " +
-        "You cannot assign a role above your own.",
+        "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send it to the member yourself, because " +
+        "Purser sends no email. You cannot assign a role above your own.",
       body: strictObject({ email: emailField, name: personNameField, role: roleField }),
       answer: MemberWithLink,
       codes: ["already_exists"],
@@ -89,9 +89,9 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Edit a member's name or role",
       description:
-        "A new role applies from the member's next call. A lower role ends the member's sessions, links and management " +
-        "tokens, and the tokens and links created with those; `…/access` lists them. API keys keep working, unless you list them " +
-        "in `revokeApiKeys`. The last owner cannot be demoted.",
+        "A new role applies from the member's next call. The last owner cannot be demoted.\n\n" +
+        "A lower role ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
+        "`GET /manage/v1/members/{id}/access` lists them. API keys keep working, unless you list them in `revokeApiKeys`.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
@@ -120,9 +120,9 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Remove a member",
       description:
-        "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` " +
-        "lists them. API keys keep working, because a backend may depend on them, unless you list them in `revokeApiKeys`. The last " +
-        "owner cannot be removed.",
+        "Ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
+        "`GET /manage/v1/members/{id}/access` lists them. API keys keep working, because a backend may depend on them, unless you list " +
+        "them in `revokeApiKeys`. The last owner cannot be removed.",
       params: memberParams,
       query: strictObject({
         revokeApiKeys: Type.Optional(
@@ -151,8 +151,9 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Create a new link for a member",
       description:
-        "A new invitation, valid for a week, if the member has not accepted one; otherwise a password reset link, valid for a day. Earlier links " +
-        "end. The link ends when you are demoted or removed, or when the token that created it ends.",
+        "If the member has not joined yet, returns a new invitation that is valid for a week. Otherwise returns a password reset link " +
+        "that is valid for a day. Earlier links for the member end. The new link also ends when you are demoted or removed, or when the token " +
+        "that created it ends.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found"],
@@ -174,8 +175,9 @@ function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "s
     noun: NOUN,
     summary: "List a member's access",
     description:
-      "Sessions, links and management tokens end when the member is demoted or removed. API keys created by the member or their tokens " +
-      "keep working, unless you list them in `revokeApiKeys`. Most recently used first, at most 1,000 of each.",
+      "Lists the sessions, links and management tokens that end when the member is demoted or removed. Also lists API keys created by " +
+      "the member or with the member's tokens. API keys keep working, unless you list them in `revokeApiKeys`. At most 1,000 items of " +
+      "each kind, most recently used first.",
     params: memberParams,
     answer: MemberAccess,
     codes: ["not_found"],

@@ -31,7 +31,7 @@ test("an invited member is listed and can log in after accepting", async () => {
   });
 });
 
-test("a caller cannot grant, change or remove a role above their own, or create links for it", async () => {
+test("a caller cannot grant a role above their own, or change, remove or create links for a member with such a role", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const admin = await join(managed, "admin", "adam");
@@ -76,7 +76,7 @@ test("a demoted member loses the old role at the next call and the next login", 
   expect((await call("POST", MEMBERS, body)).status).toBe(403);
 });
 
-test("the last owner cannot be removed or demoted, and an invited owner is not counted", async () => {
+test("the last owner cannot be removed or demoted, even if another owner is invited", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const [first] = (await manage("GET", MEMBERS)).body["items"] as [{ id: string }];
@@ -120,7 +120,7 @@ test("when owners remove and demote each other concurrently, one owner remains",
   }
 });
 
-test("a member who is removed during their request cannot make the change", async () => {
+test("if a caller is removed during a request, the request changes nothing", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const admin = await join(managed, "admin", "adam");
@@ -167,7 +167,7 @@ test("a member of another workspace is not found", async () => {
   expect(there.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test("every change to a member is audited once, with the values before and after", async () => {
+test("every change to a member is audited once, with the old and new values", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const ada = await join(managed, "viewer", "ada");

@@ -9,19 +9,19 @@ import { findMember, lockMembership } from "../../store/control/members.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
-/** The caller who changes access. */
+/** The caller who changes members, links, tokens or keys. */
 export type Author = { readonly principal: Principal; readonly actor: Actor };
 
 export function authorOf(call: Call): Author {
   return { principal: principalOf(call), actor: actorOf(call) };
 }
 
-/** The current rights of a creator, which limit everything they created. */
+/** The current rights of a member, token or command. They limit the tokens and links that it created. */
 export type Authority = {
   readonly role: Role;
   /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   readonly rootMemberId: number | null;
-  /** When these rights end, together with everything created with them. Null if they never end. */
+  /** When these rights end, and the tokens and links created with them. Null if they do not expire. */
   readonly expiresAt: Instant | null;
 };
 
@@ -37,8 +37,8 @@ export type Refusal =
 type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
 
 /**
- * Runs access changes one at a time, and checks the caller's rights under the lock. If the caller's session ended, or the caller
- * was removed or demoted in the meantime, nothing changes.
+ * Locks membership, so that access changes run one at a time, and checks the caller's rights under the lock. Fails if the caller's
+ * session has ended, or the caller was removed or demoted in the meantime.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);
@@ -50,7 +50,7 @@ export async function openMembership(tx: Tx, { principal, actor }: Author): Prom
   return { kind: "open", authority };
 }
 
-/** Finds a creator's current rights. Null if the member is removed, or the token is no longer valid. */
+/** Finds the current rights of a member, token or command. Null if the member is removed or the token is no longer valid. */
 export async function findAuthority(
   tx: Tx,
   workspaceId: number,

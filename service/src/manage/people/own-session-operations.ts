@@ -24,8 +24,7 @@ export const Session = Type.Object({
   }),
   expiresAt: Type.String({
     ...timeField,
-    description:
-      "The latest time at which the session ends. A session ends earlier if it is not used for a few hours.",
+    description: "The session ends at this time, or earlier if it reaches the idle timeout.",
   }),
   address: nullable(
     Type.String({ description: "The IP address that last used the session.", examples: ["203.0.113.7"] }),
@@ -45,7 +44,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "listSessions",
       noun: NOUN,
       summary: "List your sessions",
-      description: "Most recently used first, at most 50. A token has no sessions.",
+      description: "Lists at most 50 sessions, most recently used first. A token has no sessions.",
       answer: pageOf(Session),
       handle: async (call) => {
         const { id, sessionHash } = principalOf(call);
@@ -80,7 +79,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "endSession",
       noun: NOUN,
       summary: "End one of your sessions",
-      description: "Ends the session. Its next call is rejected.",
+      description: "The next call with the session is rejected.",
       params: Type.Object({ id: Type.String({ examples: ["7"] }) }),
       answer: Type.Object({ ended: Type.Integer({ examples: [1] }) }),
       codes: ["not_found"],

@@ -10,14 +10,14 @@ const TAG_BYTES = 32;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Limits for new passwords. Existing shorter passwords still work. */
+/** Length limits for new passwords. Existing shorter passwords still work. */
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
 /** Checks and hashes a member's new password. Throws if it is rejected. */
 export type HashNew = (password: string, email: string) => Promise<string>;
 
-/** Returns a PHC string, which includes the cost, so that a later release can raise it. */
+/** Returns a PHC string. It includes the cost parameters, so that a later release can increase the cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive(password, { ...COST, salt, tagLength: TAG_BYTES });
@@ -43,7 +43,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
 type Cost = { memory: number; passes: number; parallelism: number; salt: Buffer; tagLength: number };
 
 function derive(password: string, { salt, ...cost }: Cost): Promise<Buffer> {
-  // Normalized, because another keyboard may compose the same characters differently.
+  // Normalizes the password, because keyboards can encode the same characters differently.
   return argon2Async("argon2id", { message: password.normalize("NFKC"), nonce: salt, ...cost });
 }
 

@@ -34,8 +34,8 @@ export type ResetOwner = {
 const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as const;
 
 /**
- * Creates a one-time link for a new owner password. `email` must be in lower case. Ends the old password and all access based on
- * it, so that nobody with the old password can end the link.
+ * Creates a one-time link to set a new owner password. `email` must be in lower case. Disables the old password and ends all access
+ * that depends on it, so that nobody with the old password can end the link.
  */
 export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
   const nobodysHash = await hashPassword(makeSecret("nobody_"));

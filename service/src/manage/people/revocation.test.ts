@@ -25,7 +25,7 @@ test("a repeated demotion revokes the API keys it names", async () => {
   expect(await database.count("control.audit", "action = 'api_key.revoked'")).toBe(1);
 });
 
-test("a member can have at most 500 active tokens, and a removal quickly revokes thousands of older ones", async () => {
+test("a member can create at most 500 active tokens, and a removal quickly revokes thousands of older tokens", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const adam = await join(managed, "admin", "adam");
@@ -57,7 +57,7 @@ test("a member can have at most 500 active tokens, and a removal quickly revokes
   expect((await call("GET", TOKENS)).status).toBe(401);
 }, 60_000);
 
-test("a session ended by a new password creates no token", async () => {
+test("a session that a new password has ended cannot create a token", async () => {
   const managed = await setupManage();
   const { database, service } = managed;
   const adam = await join(managed, "admin", "adam");

@@ -24,8 +24,11 @@ export const newPasswordField = Type.String({
 
 export const roleField = Type.Enum([...ROLES], {
   description:
-    "`viewer` reads; `operator` also changes customers and credits; `admin` also changes catalog, keys and members; `owner` also " +
-    "creates owners and changes the workspace.",
+    "Each role includes the roles before it:\n\n" +
+    "- `viewer` reads.\n" +
+    "- `operator` changes customers and credits.\n" +
+    "- `admin` changes the catalog, keys and members.\n" +
+    "- `owner` creates owners and changes the workspace.",
 });
 
 export const Me = Type.Object({
@@ -81,7 +84,7 @@ export const LinkBody = strictObject({
 export const Link = Type.Object({
   path: Type.String({
     description:
-      "Append this path to the address of this installation and send it to the member. Purser sends no mail.",
+      "Append this path to the address of this installation and send it to the member. Purser sends no email.",
     examples: ["/join#pur_link_…"],
   }),
   expiresAt: timeField,
@@ -93,7 +96,7 @@ export const Member = Type.Object({
   name: personNameField,
   role: roleField,
   status: Type.Enum(["invited", "active"], {
-    description: "`invited` until the invitation is accepted.",
+    description: "`invited` until the member accepts the invitation.",
   }),
   createdAt: timeField,
 });
@@ -109,7 +112,7 @@ export const ListedMember = Type.Object({
   ...Member.properties,
   openLink: nullable(
     Type.Object(OpenLink, {
-      description: "The member's link, if it can still be used. Null if there is none.",
+      description: "The member's valid link. Null if the member has no valid link.",
     }),
   ),
 });
@@ -118,12 +121,12 @@ export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
   description:
-    "IDs of API keys that the member created, to revoke with a demotion. Other keys keep working. Requires `role`.",
+    "IDs of API keys created by the member, to revoke when you lower the role. Other keys keep working. Requires `role`.",
 });
 
 export const managesAccessField = Type.Boolean({
   description:
-    "Whether the token may manage members, links and tokens, within its role. Only for `admin` and `owner` of the whole workspace.",
+    "True if the token may manage members, links and tokens, within its role. Only for `admin` and `owner` tokens of the whole workspace.",
 });
 
 export const Token = Type.Object({
@@ -159,7 +162,7 @@ export const MemberAccess = Type.Object({
           name: Type.String({ examples: ["Ben Blue"] }),
           email: Type.String({ examples: ["ben@example.com"] }),
         },
-        { description: "The member the link is for." },
+        { description: "The member who can use the link." },
       ),
     }),
   ),
@@ -169,6 +172,6 @@ export const MemberAccess = Type.Object({
       projectId: Type.String({ examples: ["1"] }),
       environment: Type.Enum(["test", "live"]),
     }),
-    { description: "API keys are not revoked." },
+    { description: "API keys created by the member or with the member's tokens. They keep working." },
   ),
 });

@@ -33,13 +33,13 @@ import {
 } from "./sign-in.ts";
 
 const NOUN = "Session";
-/** How long "setup is done" is cached. */
+/** How long the service caches that setup is done. */
 const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // Cached for a short time only, because a failover may lose the first owner. Anyone can call this operation, so it must not query
-  // the database each time.
+  // Caches that setup is done, because anyone can make this call, so it must not query the database each time. Caches only for a short
+  // time, because a failover may lose the first owner.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -60,7 +60,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "readSetup",
       noun: NOUN,
       summary: "Check whether setup is needed",
-      description: "True on a new installation. The service logged a setup link when it started.",
+      description:
+        "`isNeeded` is true until the first owner is created. Until then, the service logs a setup link when it starts.",
       answer: Type.Object({ isNeeded: Type.Boolean() }),
       handle: async () => ({ isNeeded: await needsSetup() }),
     }),
@@ -76,7 +77,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       answer: Me,
       codes: ["link_invalid", "rate_limited"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
-        // Checked before the expensive password hash.
+        // Checks the link before the expensive password hash.
         if (!(await needsSetup())) throw linkInvalid();
         const email = readEmail(body.email);
         const owner = { email, name, password };
@@ -134,7 +135,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "logOut",
       noun: NOUN,
       summary: "Log out",
-      description: "Ends this session, or with `everywhere=true` all sessions of this member.",
+      description: "Ends this session. With `everywhere=true`, ends all your sessions.",
       query: strictObject({ everywhere: Type.Optional(Type.Enum(["true", "false"])) }),
       answer: Type.Object({ signedOut: Type.Boolean() }),
       handle: async (call) => {
@@ -151,7 +152,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       noun: NOUN,
       summary: "Change your password",
       description:
-        "Ends your other sessions, removes your other known devices, and ends the links created for you. A token has no password.",
+        "Ends your other sessions and all links created for you. Your other devices are no longer known. A token has no password and " +
+        "cannot make this call.",
       body: PasswordBody,
       answer: Me,
       codes: ["credentials_invalid", "role_missing", "rate_limited"],
@@ -193,8 +195,8 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     noun: NOUN,
     summary: "Log in with a link",
     description:
-      "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. The first two require a " +
-      "`password`, which ends the member's other sessions; an invitation also accepts a `name`.",
+      "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. An invitation or password " +
+      "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`.",
     body: LinkBody,
     answer: Me,
     codes: ["link_invalid", "rate_limited"],
@@ -238,8 +240,8 @@ function visitOf(request: FastifyRequest): Visit {
 }
 
 /**
- * Remembers the device: from now on, failed attempts from other devices do not block this browser. A failure here does not undo the
- * login.
+ * Remembers the device, so that failed attempts from other devices do not block this browser. If this fails, the login still
+ * succeeds.
  */
 async function knowDevice(
   control: Pool,

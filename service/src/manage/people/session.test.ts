@@ -6,7 +6,7 @@ import { makeSetupLink } from "./set-up.ts";
 
 const SESSION = "/manage/v1/session";
 
-test("the correct password opens a session, which can be ended here or everywhere", async () => {
+test("the correct password opens a session, and a logout ends this session or all sessions", async () => {
   const { service } = await setupManage();
   const url = `${service.url}${SESSION}`;
   const logIn = async () => {
@@ -26,7 +26,7 @@ test("the correct password opens a session, which can be ended here or everywher
   expect(await statuses()).toEqual([401, 401, 401]);
 });
 
-test("a wrong password and an unknown email get the same response, and the sixth guess in a minute is rejected", async () => {
+test("a wrong password and an unknown email return the same error, and the sixth guess in a minute is rejected", async () => {
   const { service } = await setupManage();
   const guess = (email: string) =>
     send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" } });
@@ -39,7 +39,7 @@ test("a wrong password and an unknown email get the same response, and the sixth
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("another site cannot write with a member's cookie or log anyone in", async () => {
+test("another website cannot make changes with a member's cookie or log anyone in", async () => {
   const { service, here } = await setupManage();
   const reply = await send(`${service.url}${SESSION}`, "POST", { body: OWNER_CREDENTIALS });
   const foreign = {
@@ -78,7 +78,7 @@ test("the setup state is cached after setup is done", async () => {
   const { manage, database } = await setupManage();
   const isNeeded = async () => (await manage("GET", "/manage/v1/setup", { token: null })).body["isNeeded"];
   expect(await isNeeded()).toBe(false);
-  // No operation can remove all members. Without the cache, the response would change.
+  // No API call can remove all members, so this test deletes them in the database. The cached response must not change.
   await database.query("update control.members set removed_at = now()");
   expect(await isNeeded()).toBe(false);
 });

@@ -23,7 +23,7 @@ async function open({ service }: Managed, userAgent = "Firefox") {
   return { token: headers["cookie"]?.split("=")[1] ?? "", call, list };
 }
 
-test("a session ends after 12 idle hours, and an active session ends at its expiry", async () => {
+test("a session ends after 12 idle hours, and an active session ends when it expires", async () => {
   const managed = await setupManage();
   const { call, token } = await open(managed);
   const idle = (hours: number) =>
@@ -85,7 +85,7 @@ test("a management token has no sessions to list or end", async () => {
   expect((await manage("DELETE", `${SESSIONS}/1`)).status).toBe(404);
 });
 
-test("a member has at most 50 sessions, and a new one ends the least recently used", async () => {
+test("a member has at most 50 sessions, and a new session ends the least recently used session", async () => {
   const managed = await setupManage();
   const first = await open(managed);
   await managed.database.query(

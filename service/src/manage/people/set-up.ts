@@ -15,12 +15,12 @@ const SETUP_SECONDS = 24 * 3_600;
 
 export type NewOwner = { readonly email: string; readonly name: string; readonly password: string };
 
-/** Setup is needed while there are no members. */
+/** Setup is needed until the first member exists. */
 export async function isSetupNeeded(control: Pool): Promise<boolean> {
   return (await single(control, countMembers)) === 0;
 }
 
-/** Creates a setup link's token. Null if there is already a member. */
+/** Creates the token of a setup link. Null if a member already exists. */
 export function makeSetupLink(control: Pool): Promise<string | null> {
   return transaction(control, async (tx) => {
     if ((await countMembers(tx)) > 0) return null;
@@ -40,7 +40,7 @@ export type SetUpOutcome =
   | { kind: "created"; memberId: number; workspaceId: number; sessionToken: string }
   | { kind: "link_invalid" };
 
-/** Creates the first owner, only once even if two callers use the link concurrently. */
+/** Creates the first owner. If two callers use the link concurrently, only one succeeds. */
 export async function setUp(
   control: Pool,
   token: string,
@@ -49,10 +49,10 @@ export async function setUp(
   hash: HashNew,
 ): Promise<SetUpOutcome> {
   const tokenHash = hashSecret(token);
-  // Checked first, so that invalid tokens cannot use up CPU with password hashes.
+  // Checks the link first, so that callers with invalid tokens cannot use up CPU with password hashes.
   const link = await single(control, (tx) => findLink(tx, tokenHash));
   if (link?.purpose !== "setup") return { kind: "link_invalid" };
-  // Hashed before the transaction, so that no lock is held during the hash.
+  // Hashes the password before the transaction, so that no lock is held during the hash.
   const passwordHash = await hash(owner.password, owner.email);
   return transaction<SetUpOutcome>(
     control,
@@ -70,7 +70,7 @@ export async function setUp(
   );
 }
 
-/** Creates the first owner for unattended installations. False if there is already a member. */
+/** Creates the first owner for unattended installations. Returns false if a member already exists. */
 export async function createFirstOwner(control: Pool, owner: NewOwner): Promise<boolean> {
   const passwordHash = await hashPassword(owner.password);
   return transaction(control, async (tx) => {

@@ -30,7 +30,7 @@ import {
 } from "../../store/control/sessions.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
-/** Hash to compare with for unknown emails, so that they take as long as known ones. */
+/** Hash to compare with for unknown emails, so that their check takes as long as for known emails. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
 /** Maximum number of sessions per member, so that repeated logins cannot fill the table. */
@@ -41,7 +41,7 @@ export type Visit = { readonly requestId: string; readonly address: string; read
 
 export type MemberWithPassword = Member & { readonly passwordHash: string };
 
-/** Finds the member. Null if email and password do not match. Neither the result nor the duration reveals which is wrong. */
+/** Finds the member by email and password. Neither the result nor the duration reveals whether the email or the password is wrong. */
 export async function checkPassword(
   control: Pool,
   { email, password }: { email: string; password: string },
@@ -52,7 +52,7 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/** Opens a session and returns its token; only the hash is stored. Null if the password has changed since it was checked. */
+/** Opens a session and returns its token, of which only a hash is stored. Null if the password has changed since it was checked. */
 export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
   return transaction(control, async (tx) =>
     (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
@@ -115,7 +115,7 @@ export async function findKnownDevice(
   return isKnown ? tokenHash.toString("hex") : null;
 }
 
-/** Remembers the browser after a login. It keeps its token, which several members may share. An unknown token is replaced. */
+/** Remembers the browser after a login. Keeps a known device token, which members may share. Otherwise creates a new token. */
 export function rememberDevice(
   control: Pool,
   { memberId, shown }: { memberId: number; shown: string | null },
@@ -130,8 +130,8 @@ export function rememberDevice(
 }
 
 /**
- * Changes the password and ends all other sessions. Call it after checking the old password. False if the password has changed
- * in the meantime.
+ * Changes the password and ends all other sessions. Call this function after checking the old password. Returns false if the
+ * password has changed in the meantime.
  */
 export async function changePassword(
   control: Pool,
@@ -146,7 +146,7 @@ export async function changePassword(
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
   return transaction(control, async (tx) => {
-    // Taken before the sessions end, so that a concurrent access change in one of them happens entirely before or not at all.
+    // Takes the lock before the sessions end. A concurrent access change in one of these sessions completes first or is rejected.
     await lockMembership(tx);
     const after = input.passwordHash;
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;

@@ -26,7 +26,7 @@ const TokenBody = strictObject({
   projectId: Type.Optional(
     nullable(
       Type.String({
-        description: "Together with `environment`, limits the token to that environment.",
+        description: "Send `projectId` and `environment` together to limit the token to that environment.",
         examples: ["1"],
       }),
     ),
@@ -35,7 +35,7 @@ const TokenBody = strictObject({
   expiresAt: Type.Optional(
     nullable({
       ...timeField,
-      description: "If null or omitted, the token has no expiry, or the expiry of the token that creates it.",
+      description: "Default: no expiry, or the expiry of the token that makes this call.",
     }),
   ),
 });
@@ -49,7 +49,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       id: "listTokens",
       noun: NOUN,
       summary: "List management tokens",
-      description: "Newest first, including tokens that are no longer valid. Secrets are not stored.",
+      description: "Lists tokens newest first, including revoked and expired tokens. Secrets are not stored.",
       query: strictObject(pageQuery),
       answer: pageOf(Token),
       handle: async (call) => {
@@ -67,9 +67,9 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create a management token",
       description:
-        "For one environment or the whole workspace, with a role not above your own. The token ends when you are demoted or " +
-        "removed. A token created with another token ends with that token. You and your tokens can have at most " +
-        `${TOKENS_MAX} active tokens in total. The secret is only in this response.`,
+        "The token is valid for one environment or the whole workspace. Its role cannot be above your own. It ends when you are demoted " +
+        "or removed. A token created with another token ends with that token. You and your tokens can have at most " +
+        `${TOKENS_MAX} active tokens in total. The secret is shown only in this response.`,
       body: TokenBody,
       answer: Type.Object({
         token: Token,
@@ -113,8 +113,8 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Revoke a management token",
       description:
-        "Revoking is permanent and takes effect with the token's next call. It also revokes the tokens and links " +
-        "created with it. Safe to repeat.",
+        "Revoking is permanent and takes effect with the token's next call. All tokens and links created with the " +
+        "token end too. Safe to repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

@@ -27,7 +27,7 @@ test("a token for one environment works only there, and its secret is shown once
   expect(list.text).not.toContain(secret);
 });
 
-test("a revoked token is rejected from its next call on, and revoking it again changes nothing", async () => {
+test("a revoked token is rejected at its next call, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { token, secret } = (await create(managed, { role: "viewer" })).body as unknown as Created;
@@ -40,7 +40,7 @@ test("a revoked token is rejected from its next call on, and revoking it again c
   expect(await database.count("control.audit", "action = 'token.revoked'")).toBe(1);
 });
 
-test("a caller cannot create or revoke a token above their own role", async () => {
+test("a caller cannot create or revoke a token with a role above their own", async () => {
   const managed = await setupManage();
   const { manage, tokens } = managed;
   const above = await create(managed, { role: "owner" }, tokens.admin);
@@ -51,7 +51,7 @@ test("a caller cannot create or revoke a token above their own role", async () =
   expect((await create(managed, { role: "admin" }, tokens.admin)).status).toBe(200);
 });
 
-test("a token with an incomplete or unknown environment or a past expiry is rejected", async () => {
+test("creating a token with an incomplete or unknown environment or a past expiry is rejected", async () => {
   const managed = await setupManage();
   const { project, database } = managed;
   const projectId = String(project.projectId);

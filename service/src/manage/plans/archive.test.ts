@@ -57,7 +57,7 @@ test("customers on a plan are counted by their current plan, assigned or default
   await database.query("update cell.customers set erased_at = now() where customer_id = 'cleo'");
   expect(await count("free")).toEqual({ count: 1, isExact: true });
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
-  // ada by assignment; bob, eve and fay by the default plan.
+  // Customer ada has the plan by assignment. Customers bob, eve and fay have it as the default plan.
   expect(await count("pro")).toEqual({ count: 4, isExact: true });
   expect(await count("free")).toEqual({ count: 1, isExact: true });
 });

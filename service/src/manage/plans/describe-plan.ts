@@ -35,14 +35,16 @@ export const Draft = Type.Object(
     ),
     changedAt: timeField,
   },
-  { description: "The next version, which is not published yet." },
+  { description: "The unpublished next version of the plan." },
 );
 
 const base = {
   key: Type.String({ examples: ["pro"] }),
   name: Type.String({ examples: ["Pro"] }),
   archivedAt: nullable(timeField),
-  isDefault: Type.Boolean({ description: "True if customers without an assigned plan have this one." }),
+  isDefault: Type.Boolean({
+    description: "True if this plan applies to customers without an assigned plan.",
+  }),
 };
 
 export const Plan = Type.Object({
@@ -52,7 +54,7 @@ export const Plan = Type.Object({
   }),
   nextBefore: nullable(
     Type.Integer({
-      description: "Send this value as `before` to read older versions. Null if there are none.",
+      description: "Send this value as `before` to read older versions. Null if there are no older versions.",
       examples: [31],
     }),
   ),
@@ -68,7 +70,7 @@ export const PlanSummary = Type.Object({
 export type Plan = Static<typeof Plan>;
 export type PlanSummary = Static<typeof PlanSummary>;
 
-/** Describes a plan. Null if it has neither a version nor a draft. */
+/** Describes a plan. Null if the plan has neither a version nor a draft. */
 export function describePlan(state: FullPlanState): Plan | null {
   const { plan, draft, shown, nextBefore } = state;
   if (plan === null && draft === null) return null;
@@ -109,8 +111,8 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
 }
 
 /**
- * The ETag of a plan. Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest version
- * identifies them all. Null if the plan does not exist.
+ * Returns the ETag of a plan. The ETag does not depend on `isDefault`, which is not part of the plan. Published versions never change,
+ * so the latest version identifies all versions. Null if the plan does not exist.
  */
 export function etagOfPlan(state: PlanState): string | null {
   const { plan, draft } = state;

@@ -18,7 +18,7 @@ export const PlanDiff = Type.Object({
   }),
   latest: nullable(
     Type.Integer({
-      description: "The version compared with the draft. Null if none is published yet.",
+      description: "The version compared with the draft. Null if the plan was never published.",
       examples: [3],
     }),
   ),
@@ -40,18 +40,18 @@ export const PlanDiff = Type.Object({
   }),
   features: Type.Object({ added: Type.Array(PinnedFeature), removed: Type.Array(PinnedFeature) }),
   limits: Type.Array(Type.Object({ feature, before: Limit, after: Limit }), {
-    description: "Changed limits of features in both versions.",
+    description: "Changed limits of features that are in the draft and in the latest version.",
   }),
   costs: Type.Array(Type.Object({ feature, before: Pinned, after: Pinned }), {
     description:
-      "Features in both versions whose cost or pool has changed since the latest version. Publishing pins the " +
-      "current ones.",
+      "Features in the draft whose current cost or pool differs from the latest version. Publishing pins the current " +
+      "cost and pool.",
   }),
   customersOnPlan: Type.Object(
     { count: Type.Integer({ examples: [132] }), isExact: Type.Boolean() },
     {
       description:
-        "Customers on the plan now, assigned or by default. If not exact, there are at least this many.",
+        "Number of customers who have the plan now, assigned or by default. If `isExact` is false, more customers may have the plan.",
     },
   ),
 });
@@ -108,8 +108,8 @@ const CUSTOMERS_AT_ONCE = 10_000;
 const COUNT_MS_MAX = 2_000;
 
 /**
- * Counts the customers on a plan. The plan depends on wallet and time, so no index can count it: customers are scanned in short
- * statements, up to a limit.
+ * Counts the customers on a plan. A customer's plan depends on the wallet and the time, so it cannot be indexed. Scans customers in
+ * short statements, up to a limit.
  */
 export async function countCustomersOn(
   cell: Pool,

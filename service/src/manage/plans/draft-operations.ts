@@ -25,7 +25,7 @@ import { type MissingTerm, pinTerms, readTerms } from "./terms.ts";
 
 const NOUN = "Plans";
 
-/** Draft, compare and publish plan versions. */
+/** Drafts, compares and publishes plan versions. */
 export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -36,8 +36,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Save the draft of a plan's next version",
       description:
-        "Creates the plan if it is new. A draft applies to no customer until it is published. To replace a draft, send the " +
-        "plan's `ETag` as `If-Match`; to create one, you can omit it.",
+        "Creates the plan if it does not exist. A draft applies to no customer until it is published. To replace a draft, send the " +
+        "plan's `ETag` as `If-Match`. To create a draft, you can omit the header.",
       params: planParams,
       headers: preconditionHeaders,
       body: planTermsInput,
@@ -62,7 +62,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       id: "discardPlanDraft",
       noun: NOUN,
       summary: "Discard the draft of a plan",
-      description: "Deletes the plan if it was never published.",
+      description: "If the plan was never published, the plan is deleted too.",
       params: planParams,
       headers: preconditionHeaders,
       answer: Type.Object({ outcome: Type.Enum(["discarded"]) }),
@@ -92,8 +92,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Compare a plan's draft with its latest version",
       description:
-        "Returns what publishing would change, including costs, and how many customers have the plan. The count stops after " +
-        "100,000 customers or about 2 seconds and is then marked as not exact.",
+        "Returns the changes that publishing would make, including costs, and the number of customers who have the plan. If the count " +
+        "stops after 100,000 customers or about 2 seconds, `isExact` is false.",
       params: planParams,
       answer: PlanDiff,
       codes: ["unknown_key"],

@@ -22,7 +22,7 @@ async function raisePrice(managed: Managed): Promise<void> {
   expect((await managed.manage("PUT", "features/image.render", { body, headers })).status).toBe(200);
 }
 
-test("a draft is saved, compared, replaced with the plan's ETag, and published", async () => {
+test("a draft can be saved, compared, replaced with the plan's ETag, and published", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const begun = await manage("PUT", "plans/pro/draft", { body: { ...DRAFT, name: "Pro" } });
@@ -109,7 +109,7 @@ test("a draft is saved, compared, replaced with the plan's ETag, and published",
   );
 });
 
-test("a plan with only a draft is listed, applies to no customer, and is deleted with its draft", async () => {
+test("an unpublished plan is listed, cannot be assigned, and is deleted with its draft", async () => {
   const { manage, database } = await setupManage();
   const version = async () => (await database.query("select version from cell.catalogs"))[0];
   const before = await version();
@@ -141,7 +141,7 @@ test("a plan with only a draft is listed, applies to no customer, and is deleted
   expect(await version()).toEqual(before);
 });
 
-test("only one of two concurrent edits to a draft succeeds", async () => {
+test("if concurrent edits of a draft use the same ETag, only one succeeds", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const write = (i: number, headers: Record<string, string>) =>
@@ -175,7 +175,7 @@ test("publishing fails if the draft or a cost has changed since it was read", as
   expect((await publish({ expectedVersion: latest }, headers)).status).toBe(200);
 });
 
-test("a publication applies to new customers or to all, as requested", async () => {
+test("a published version applies to new customers or to all customers, as requested", async () => {
   const { manage, check, assign } = await setupManage();
   const publish = async (credits: number, reach: string): Promise<void> => {
     const body = {

@@ -54,7 +54,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List plans",
       description:
-        "Sorted by key, each with its latest version. A plan that was never published has only a draft.",
+        "Lists plans sorted by key, each with its latest version. A plan that was never published has only a draft.",
       params: Type.Object(environmentParams),
       query: archivableQuery,
       answer: pageOf(PlanSummary),
@@ -75,8 +75,8 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Read a plan",
       description:
-        "Includes the plan's versions with pinned costs, and the draft of the next one. Send the `ETag` header as `If-Match` when you edit " +
-        "the draft, publish or archive.",
+        "Includes the plan's versions with pinned costs, and the draft of the next version. When you edit the draft, or publish or archive " +
+        "the plan, send the `ETag` header of this response as `If-Match`.",
       params: planParams,
       query: strictObject({
         before: Type.Optional(
@@ -104,8 +104,8 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Archive or unarchive a plan",
       description:
-        "An archived plan cannot be assigned to further customers. Customers on it keep it and can renew it. The default plan cannot " +
-        "be archived.",
+        "An archived plan cannot be assigned to more customers. Customers who have the plan keep it and can renew it. The default plan " +
+        "cannot be archived.",
       params: planParams,
       headers: preconditionHeaders,
       body: archiveInput,
@@ -142,7 +142,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Set or remove the default plan",
       description:
-        "Customers without an assigned plan have the default plan. Customers on the old default plan move to the new one immediately.",
+        "The default plan applies to customers without an assigned plan. Customers on the old default plan move to the new one immediately.",
       params: Type.Object(environmentParams),
       body: strictObject({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }),
       answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
@@ -197,7 +197,7 @@ type ArchivePlanOutcome =
   | { kind: "plan_not_found" | "still_default" }
   | PreconditionFailure;
 
-/** Archives or unarchives a plan. An archived plan cannot be assigned. Customers on it keep it. */
+/** Archives or unarchives a plan. An archived plan cannot be assigned. Customers who have the plan keep it. */
 export function archivePlan(
   cell: Pool,
   context: Context,

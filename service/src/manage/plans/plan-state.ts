@@ -12,7 +12,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, type PlanDraft } from "../../store/cell/plan-drafts.ts";
 import { type PlanContent, planContent } from "../catalog/content.ts";
 
-/** A plan with its published versions and its draft. Either may be missing. */
+/** A plan with its published versions and its draft. The versions or the draft may be missing. */
 export type PlanState = {
   readonly key: string;
   readonly catalog: Catalog;
@@ -23,7 +23,7 @@ export type PlanState = {
 /** A plan's state with some of its versions and their terms, newest first. */
 export type FullPlanState = PlanState & {
   readonly shown: readonly PlanVersion[];
-  /** Version number to continue before. Null if there are no more versions. */
+  /** The next page lists versions below this number. Null if there are no more versions. */
   readonly nextBefore: number | null;
 };
 

@@ -6,7 +6,7 @@ import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
 import { setDefaultPlan } from "./operations.ts";
 import { publishPlan } from "./publish-plan.ts";
 
-test("ten concurrent publications create ten versions without gaps", async () => {
+test("ten concurrent publications of a plan create ten versions with consecutive numbers", async () => {
   const { cell, context, database } = await setupTwo();
   const outcomes = await Promise.all(times(10, () => publishPlan(cell, context, { ...PRO, reach: "now" })));
   expect(countKinds(outcomes)).toEqual({ published: 10 });
@@ -30,7 +30,7 @@ test("a plan with a missing feature or pool is not published and leaves no rows"
   expect(await read()).toEqual(before);
 });
 
-test("setting the default plan is idempotent, and a missing plan is rejected", async () => {
+test("setting the same default plan again changes nothing, and a missing plan is rejected", async () => {
   const { cell, context, database } = await setupTwo();
   const outcomes = await Promise.all(times(8, () => setDefaultPlan(cell, context, { plan: "pro" })));
   expect(countKinds(outcomes)).toEqual({ set: 1, unchanged: 7 });
@@ -39,7 +39,7 @@ test("setting the default plan is idempotent, and a missing plan is rejected", a
   expect(await setDefaultPlan(cell, context, { plan: null })).toEqual({ kind: "set" });
 });
 
-test("customers on the default plan move to a new default plan, and assigned plans do not change", async () => {
+test("customers on the default plan move to a new default plan, and customers with an assigned plan keep it", async () => {
   const { cell, context, publish, check, renderAt } = await setupTwo();
   await publish({
     key: "free",
@@ -50,7 +50,7 @@ test("customers on the default plan move to a new default plan, and assigned pla
   expect((await renderAt(0, { customerId: "new" })).body).toMatchObject({ allowed: true, balance: 10 });
   await setDefaultPlan(cell, context, { plan: "pro" });
   expect((await check({ customerId: "new", feature: "image.render" })).body["balance"]).toBe(100);
-  // Returning within the period resumes the allowance.
+  // If the customer returns to a plan within the period, the remaining allowance resumes.
   await setDefaultPlan(cell, context, { plan: "free" });
   expect((await check({ customerId: "new", feature: "image.render" })).body["balance"]).toBe(10);
   expect((await check({ customerId: "ada", feature: "image.render" })).body["balance"]).toBe(100);
@@ -71,7 +71,7 @@ test("switching the default plan during charges creates no credits", async () =>
   })();
   const replies = await Promise.all(consumes);
   await flips;
-  // Two plans of 100 credits each: never more than 200 in total.
+  // Each of the two plans grants 100 credits, so a customer never spends more than 200.
   const late = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));
   await setDefaultPlan(cell, context, { plan: "pro" });
   const last = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));

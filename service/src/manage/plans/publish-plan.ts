@@ -18,7 +18,7 @@ import { type MissingTerm, pinTerms } from "./terms.ts";
 
 export type PlanInput = PlanTerms & {
   readonly key: string;
-  /** Which customers get the version, besides new assignments. */
+  /** Which existing customers get the version, in addition to new assignments. */
   readonly reach: VersionReach;
 };
 
@@ -33,7 +33,7 @@ export function publishPlan(cell: Pool, context: Context, input: PlanInput): Pro
 
 export type PublishDraftOutcome = PublishOutcome | { kind: "draft_not_found" } | PreconditionFailure;
 
-/** Publishes the draft and deletes it. */
+/** Publishes the draft of a plan, then deletes the draft. */
 export function publishDraft(
   cell: Pool,
   context: Context,

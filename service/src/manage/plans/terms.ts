@@ -38,7 +38,7 @@ export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): Pinne
   return { kind: "pinned", content: { key, name, allowances, features, archived } };
 }
 
-/** Sorts terms. Their order has no meaning, and versions do not store it. */
+/** Sorts terms. The order of terms has no meaning and is not stored in versions. */
 export function sortTerms({ name, allowances, features }: PlanTerms): PlanTerms {
   return {
     name,
@@ -68,7 +68,7 @@ export function readAllowances(path: string, given: Static<typeof allowanceInput
   return allowances;
 }
 
-/** Rejects a list that contains a key twice. `path` names the list, `field` the key. */
+/** Rejects a list that contains a key twice. `path` is the path of the list, `field` the name of the key field. */
 export function refuseRepeats<F extends string>(
   path: string,
   field: F,

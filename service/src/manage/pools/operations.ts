@@ -34,7 +34,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       id: "listPools",
       noun: NOUN,
       summary: "List pools",
-      description: "Sorted by key. Every environment starts with `credits`.",
+      description: "Lists credit pools, sorted by key. Every environment starts with the pool `credits`.",
       params: Type.Object(environmentParams),
       query: strictObject(pageQuery),
       answer: pageOf(CreditPool),
@@ -51,7 +51,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       id: "putPool",
       noun: NOUN,
       summary: "Create or rename a pool",
-      description: "Safe to repeat. Pools are never deleted.",
+      description:
+        "Creates the pool, or renames it if a pool with this key exists. Safe to repeat. Pools cannot be deleted.",
       params: Type.Object({ ...environmentParams, key: poolKeyField }),
       body: strictObject({ name: Type.String({ ...nameField, examples: ["Credits"] }) }),
       answer: CreditPool,

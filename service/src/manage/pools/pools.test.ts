@@ -12,7 +12,7 @@ test("an environment starts with one pool, and a second pool has its own balance
   expect(await keys()).toEqual(["credits", "seconds"]);
 });
 
-test("redefining a pool renames it, and is audited with the names before and after", async () => {
+test("renaming a pool is audited with its old and new names", async () => {
   const { cell, context, database } = await setupCredits();
   const read = () => database.query("select id from cell.pools where key = 'seconds'");
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
@@ -39,7 +39,7 @@ test("ten concurrent renames of a pool leave a single pool with that key, and ea
   expect(await database.count("cell.pools")).toBe(2);
 });
 
-test("an unchanged pool does not raise the catalog version", async () => {
+test("redefining a pool without changes does not increment the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   await definePool(cell, context, { key: "seconds", name: "Seconds" });
   const read = () =>
@@ -49,7 +49,7 @@ test("an unchanged pool does not raise the catalog version", async () => {
   expect(await read()).toEqual(before);
 });
 
-test("concurrent first edits create one catalog and one pool", async () => {
+test("concurrent first edits of a catalog create one catalog and one pool", async () => {
   const { cell, context, project, database } = await setupCredits();
   const live = { ...context, environmentId: project.live.environmentId };
   await Promise.all(times(8, (i) => definePool(cell, live, { key: `pool-${i}`, name: "Pool" })));

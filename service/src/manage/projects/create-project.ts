@@ -25,7 +25,7 @@ export type ProjectInput = { readonly workspaceId: number; readonly name: string
 
 const COMMAND: Actor = { kind: "command", id: "purser create-project", requestId: null };
 
-/** Creates a project with both environments and a key for each, in the first workspace. */
+/** Creates a project in the first workspace, with a test and a live environment and an API key for each. */
 export function createProject(control: Pool, name: string, actor = COMMAND): Promise<CreatedProject> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);
@@ -42,7 +42,7 @@ export async function createProjectIn(tx: Tx, input: ProjectInput): Promise<Crea
   return { projectId, test: await create("test"), live: await create("live") };
 }
 
-/** Creates a project with a given key, for unattended installations. False if there is already a project. */
+/** Creates the first project with the given API key, for unattended installations. False if a project already exists. */
 export function createFirstProject(control: Pool, name: string, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);

@@ -45,7 +45,7 @@ export const Project = Type.Object({
         examples: [1],
       }),
     }),
-    { description: "Always both; `test` first." },
+    { description: "Always two items: `test`, then `live`." },
   ),
 });
 
@@ -68,7 +68,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "listProjects",
       noun: NOUN,
       summary: "List projects",
-      description: "Oldest first, each with both environments.",
+      description: "Lists projects with their environments, oldest first.",
       query: strictObject(pageQuery),
       answer: pageOf(Project),
       handle: async (call) => {
@@ -86,7 +86,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create a project",
       description:
-        "Creates both environments and an API key for each. The secrets are only in this response.",
+        "Creates a project with a test and a live environment, and an API key for each. Only this response contains the secrets.",
       body: nameBody,
       answer: Type.Object({
         project: Project,
@@ -96,7 +96,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         const { workspaceId } = principalOf(call);
         const author = authorOf(call);
         const outcome = await transaction(control, async (tx) => {
-          // The membership lock is needed, because API keys outlive their creator's access.
+          // Locks and checks the author's access first, because the new API keys stay valid if the author loses access later.
           const opened = await openMembership(tx, author);
           if (opened.kind !== "open") return opened;
           const input = { workspaceId, name: call.body.name, actor: author.actor };
@@ -118,7 +118,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "readProject",
       noun: NOUN,
       summary: "Read a project",
-      description: "Includes both environments.",
+      description: "Returns the project with its environments.",
       params: Type.Object(projectParams),
       answer: Project,
       handle: read,
@@ -130,7 +130,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       id: "renameProject",
       noun: NOUN,
       summary: "Rename a project",
-      description: "Keys, customers and history are not affected.",
+      description: "API keys, customers and history are not affected.",
       params: Type.Object(projectParams),
       body: nameBody,
       answer: Project,

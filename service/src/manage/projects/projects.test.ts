@@ -9,7 +9,7 @@ import { createFirstProject } from "./create-project.ts";
 const PROJECTS = "/manage/v1/projects";
 const BOSS = { name: "Boss", password: "seven-green-kettles" };
 
-test("a new project has both environments, each with a working key", async () => {
+test("a new project has a test and a live environment, each with a working API key", async () => {
   const { manage, service, database, tokens } = await setupManage();
   const created = await manage("POST", PROJECTS, { body: { name: "Second" }, token: tokens.admin });
   const { project, secrets } = created.body as {

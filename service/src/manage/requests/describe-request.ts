@@ -19,7 +19,7 @@ export const codeField = nullable(
   Type.String({ description: "Set only for errors.", examples: ["idempotency_key_reused"] }),
 );
 
-/** Fields of every kind of request. */
+/** Fields that logged requests and items of a customer's request list share. */
 export const requestFields = {
   recordedAt: timeField,
   endpoint: endpointField,
@@ -36,7 +36,7 @@ export const requestFields = {
   event: nullable(Type.String({ description: "The event key as sent.", examples: ["tokens.generated"] })),
   idempotencyKey: nullable(
     Type.String({
-      description: "The idempotency key, set if a response is stored under it.",
+      description: "Null if no response is stored for the request's idempotency key.",
       examples: ["job-7f3a-charge"],
     }),
   ),
@@ -45,7 +45,7 @@ export const requestFields = {
 export const CustomerRequest = Type.Object({
   kind: Type.Enum(["charge", "denial", "logged"], {
     description:
-      "`charge` and `denial` are permanent; `logged` is from the request log, which covers the last 7 days.",
+      "`charge` and `denial` are stored permanently. `logged` is from the request log, which is kept for 7 days.",
   }),
   id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
   ...requestFields,
@@ -57,12 +57,12 @@ export const CustomerRequest = Type.Object({
     }),
   ),
   balance: nullable(
-    Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
+    Type.Integer({ description: "Balance after the charge, or at the time of the denial.", examples: [90] }),
   ),
   memberId: nullable(
     Type.String({
       description:
-        "The customer's member that the request named. Null if it named none, and for logged requests.",
+        "The member ID in the request. Null for logged requests and for requests without a member.",
       examples: ["user_7"],
     }),
   ),
@@ -76,7 +76,7 @@ export type CustomerRequest = Static<typeof CustomerRequest>;
 export const LoggedRequest = Type.Object({
   id: Type.String({ examples: ["log_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
   requestId: Type.String({
-    description: "`X-Request-Id` of the response.",
+    description: "The `X-Request-Id` header of the response.",
     examples: ["req_01k9zq6n2wf3rvd0"],
   }),
   traceId: nullable(
@@ -98,7 +98,7 @@ export const LoggedRequest = Type.Object({
     Type.Object(
       {
         accepted: Type.Integer({ description: "Events that were stored.", examples: [98] }),
-        replayed: Type.Integer({ description: "Events that were stored before.", examples: [0] }),
+        replayed: Type.Integer({ description: "Events that were already stored.", examples: [0] }),
         rejected: Type.Integer({ description: "Events that were not stored.", examples: [2] }),
       },
       { description: "Results of a batch of events. Null for other requests." },
@@ -108,7 +108,7 @@ export const LoggedRequest = Type.Object({
 
 export type LoggedRequest = Static<typeof LoggedRequest>;
 
-/** Describes logged requests, with customer numbers and key hashes resolved. */
+/** Describes logged requests. Looks up their customer IDs and idempotency keys. */
 export async function describeRequests(
   tx: Tx,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

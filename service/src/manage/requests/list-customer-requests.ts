@@ -17,7 +17,7 @@ import type { Scope } from "../../store/control/scopes.ts";
 import type { CustomerRequest } from "./describe-request.ts";
 import { hasOutcome, type OutcomeFilter } from "./outcome-filter.ts";
 
-/** A position in each of the three sources. */
+/** A position in each of the three sources: ledger, denials and request log. */
 export type CustomerRequestCursor = {
   readonly charge: number;
   readonly denial: DenialName;
@@ -29,17 +29,18 @@ type Found =
   | { readonly kind: "denial"; readonly at: Instant; readonly row: Denial }
   | { readonly kind: "logged"; readonly at: Instant; readonly row: LogRecord };
 
-/** Log rows read for one page. Most are charges and denials, which are listed from their own tables instead. */
+/** Maximum log rows to read for one page. Most of them are charges and denials, which are listed from other tables. */
 const LOGGED_MAX = 1_000;
 
-/** Rows read at a time for a filtered list, and how often. A page with few matches is returned short, with a cursor. */
+/** Maximum rows in one read of a filtered list. */
 const SCANNED_MAX = 200;
+/** Maximum reads for one page of a filtered list. If few requests match, the page is short but has a cursor. */
 const SCANS_MAX = 10;
 
 type Times = {
   /** Start of the history window. */
   readonly start: Instant | null;
-  /** Only requests from this time on. Not before the history window. */
+  /** Only requests at or after this time. Never before the history window. */
   readonly since: Instant | null;
   /** Only requests before this time. */
   readonly until: Instant | null;
@@ -82,7 +83,7 @@ export function listCustomerRequests(
   });
 }
 
-/** The newest rows, or the newest ones before `until`. */
+/** The cursor of the first page: it starts at the newest rows, or at the newest before `until`. */
 async function firstCursor(
   tx: Tx,
   name: WalletName,
@@ -97,7 +98,7 @@ async function firstCursor(
   return { charge, denial: { recordedAt: until, id: Buffer.alloc(16) }, logged: highestLogId(until) };
 }
 
-/** The number of rows up to the one that fills the page. */
+/** The number of rows up to and including the match that fills the page. */
 function countUntilFull(found: readonly Found[], wanted: number, isMatch: (one: Found) => boolean): number {
   let matched = 0;
   const last = found.findIndex((one) => {
@@ -134,7 +135,7 @@ async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
   const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
   const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
   const found = merged.filter(({ at }) => since === null || at >= since);
-  // The list ends at the history window, or where the requested time starts.
+  // Rows before `since` end the list.
   if (found.length < merged.length) return { found, next: null };
   const count = charges.length + denials.length + others.length;
   const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
@@ -142,17 +143,14 @@ async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
   return { found, next };
 }
 
-/**
- * Whether the event occurred within the history window. A late event is skipped, but unlike other rows before the window it does
- * not end the list.
- */
+/** False if the request's event occurred before the history window. The list skips such a late event and continues. */
 function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
   return occurredAt === null || occurredAt >= (since ?? 0);
 }
 
 /**
- * Whether the request is only in the log. Charges and settlements are in the ledger. Denials are stored, except those for two
- * reasons and those of extensions of holds.
+ * Whether the request must be listed from the log. Charges and settlements are in the ledger. The table of denials lacks denied
+ * hold extensions, and denials for `customer_not_found` and `no_active_plan`.
  */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
   if (code !== null || isReplay) return true;

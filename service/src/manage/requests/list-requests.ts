@@ -27,13 +27,13 @@ export type RequestFilter = OutcomeFilter & {
 
 export type RequestPage = {
   readonly items: LoggedRequest[];
-  /** Position of older requests. Null if there are none. */
+  /** Cursor for older requests. Null if there are none. */
   readonly next: Uuid | null;
-  /** The newest scanned request. Null if there is none. */
+  /** Cursor for newer requests. Null if there are no requests yet. */
   readonly latest: Uuid | null;
 };
 
-/** Rows scanned for one page. A page with few matches is returned short, with a cursor. */
+/** Maximum rows to scan for one page. If few requests match, the page is short but has a cursor. */
 const SCANNED_MAX = 2_000;
 
 /** Lists logged requests, newest first. */
@@ -63,7 +63,7 @@ export function listRequests(
   });
 }
 
-/** Chooses the most selective condition, which uses an index. The others are checked row by row. */
+/** Chooses the most selective condition for an index scan. The other conditions are checked row by row. */
 function chooseColumn({ code, reason }: RequestFilter, customer: CustomerNumber | null): LogColumn | null {
   if (customer !== null) return { column: "customer_number", value: customer };
   if (code !== null) return { column: "code", value: code };
@@ -82,7 +82,7 @@ function isByIndexAlone(filter: RequestFilter, by: LogColumn | null): boolean {
   );
 }
 
-/** The later of the two positions. A request is logged after its response was sent, so its ID is not lower than `since`. */
+/** The later of the two positions. A log ID contains the time at which the request was logged, which is never before the request. */
 function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);

@@ -19,9 +19,9 @@ const NOUN = "Requests";
 const HOURS_MAX = 168;
 
 const ABOUT_THE_LOG =
-  "The log is kept for 7 days. It is written about a second after the response and does not delay requests; a crash may lose the last " +
-  "second. A process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains no " +
-  "bodies, metadata or API keys.";
+  "The log is kept for 7 days. Requests are logged about a second after the response, without delaying it. A crash can lose the last " +
+  "second. Each process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains " +
+  "no bodies, metadata or API keys.";
 
 const featureQuery = Type.Optional(
   Type.String({
@@ -45,7 +45,7 @@ function list({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List the latest requests",
     description:
-      "Newest first. To follow new requests, send the last `latestCursor` as `after`: you get everything written since. With filters or a " +
+      "Lists logged requests, newest first. To poll for new requests, send the last `latestCursor` as `after`. With filters or a " +
       "history window, a page can contain fewer than `limit` items, or none. Continue as long as the response has a " +
       `\`nextCursor\`. ${ABOUT_THE_LOG}`,
     params: Type.Object(environmentParams),
@@ -113,13 +113,14 @@ function summary({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Count requests by hour and outcome",
     description:
-      "Counts all requests, including those not in the log. Unknown and unnamed keys are from the newest 20,000 logged requests, without batches of events.",
+      "Counts all requests, including those that were not logged. `unknownFeatures` and `unnamedEvents` come from the newest 20,000 logged " +
+      "requests. Events sent in batches are not in `unnamedEvents`.",
     params: Type.Object(environmentParams),
     query: strictObject({
       hours: Type.Optional(
         Type.String({
           pattern: "^([1-9]\\d?|1[0-5]\\d|16[0-8])$",
-          description: `Hours including the current one, 1 to ${HOURS_MAX}. Default: 24.`,
+          description: `Number of hours, including the current hour: 1 to ${HOURS_MAX}. Default: 24.`,
           examples: ["24"],
         }),
       ),
@@ -146,15 +147,15 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's requests",
     description:
-      "Newest first: all charges and denials, and the checks, usage events, errors and replays from the last 7 days in the request log. " +
-      "Older usage events and events sent in batches are not listed. With filters, a page can contain fewer than `limit` items, or none. " +
+      "Lists all charges and denials, and the other logged requests of the last 7 days, such as checks, usage events, errors and " +
+      "replays. Newest first. Events sent in batches are not listed. With filters, a page can contain fewer than `limit` items, or none. " +
       "Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,
       ...outcomeQuery,
       feature: featureQuery,
-      from: Type.Optional(timeOf("Only requests from this time on.")),
+      from: Type.Optional(timeOf("Only requests at or after this time.")),
       to: Type.Optional(timeOf("Only requests before this time.")),
     }),
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),

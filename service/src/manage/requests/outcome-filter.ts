@@ -4,7 +4,7 @@ import { Type } from "typebox";
 export const outcomeQuery = {
   outcome: Type.Optional(
     Type.Enum(["ok", "denied", "failed"], {
-      description: "`denied`: denials with any reason. `failed`: 4xx and 5xx. `ok`: all others.",
+      description: "`denied`: denied for any reason. `failed`: status 4xx or 5xx. `ok`: all others.",
     }),
   ),
   status: Type.Optional(
@@ -20,7 +20,7 @@ export const outcomeQuery = {
 
 export type OutcomeFilter = {
   readonly outcome: "ok" | "denied" | "failed" | null;
-  /** One status, or a class of them. */
+  /** One status, or a class such as 4xx. */
   readonly status: { readonly from: number; readonly below: number } | null;
   readonly code: string | null;
   readonly reason: string | null;

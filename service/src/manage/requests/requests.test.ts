@@ -38,7 +38,7 @@ const WAYS = [
   ["consume", 200, null, null, false],
 ];
 
-test("at low traffic every request is logged, newest first, with its outcome", async () => {
+test("at low traffic, every request is logged with its outcome and listed newest first", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -68,7 +68,7 @@ test("a request is logged with the trace ID from its traceparent header", async 
   expect((await list(managed, "requests")).map((item) => item["traceId"])).toEqual([null, traceId]);
 });
 
-test("a list applies its filters and pages by cursor", async () => {
+test("the request log can be filtered and paged by cursor", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -167,7 +167,7 @@ test("the summary counts by hour and outcome, and lists unknown features and unn
   expect((await managed.manage("GET", "requests/summary?hours=169")).status).toBe(400);
 });
 
-test("a customer's requests are charges, denials and other logged requests, each once", async () => {
+test("a customer's request list contains each charge, denial and other logged request once", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);
@@ -185,7 +185,7 @@ test("a customer's requests are charges, denials and other logged requests, each
   expect((await managed.manage("GET", "customers/nobody/requests")).status).toBe(404);
 });
 
-test("the pages of a customer's requests cover all three sources without duplicates", async () => {
+test("the pages of a customer's request list contain charges, denials and logged requests without duplicates", async () => {
   const managed = await setupManage();
   const { consume, record, topUp, manage } = managed;
   await topUp("ada", 1000);
@@ -212,7 +212,7 @@ test("the pages of a customer's requests cover all three sources without duplica
   expect((await manage("GET", "customers/ada/requests?cursor=nonsense")).status).toBe(400);
 });
 
-test("a customer's requests are filtered by outcome, feature and time, with full pages", async () => {
+test("a customer's request list can be filtered by outcome, feature and time, and its pages are full", async () => {
   const managed = await setupManage();
   const { consume, record, topUp, manage } = managed;
   await topUp("ada", 1000);

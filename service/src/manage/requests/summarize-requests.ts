@@ -36,7 +36,7 @@ export const RequestSummary = Type.Object({
   total: Type.Object(kinds),
   previous: Type.Object(kinds, {
     description:
-      "The same number of hours before `since`. Counts are kept for 7 days: earlier requests are missing.",
+      "Counts for the same number of hours before `since`. Counts are kept for 7 days, so older requests are missing.",
   }),
   byHour: Type.Array(Type.Object({ hour: timeField, ...kinds }), {
     description: "One item for every hour, oldest first.",
@@ -58,7 +58,7 @@ export type RequestSummary = Static<typeof RequestSummary>;
 
 const HOUR_MS = 3_600_000;
 
-/** Counts `hours` hours including the current one; requests before `start` are left out. */
+/** Counts requests in the last `hours` hours, including the current hour. Leaves out requests before `start`. */
 export function summarizeRequests(
   cell: Pool,
   environmentId: EnvironmentId,

@@ -22,10 +22,10 @@ const TIMES_MAX = 50;
 
 const SandboxBody = strictObject({
   endpoint: Type.Enum(["check", "consume"], { description: "The runtime operation to call." }),
-  customerId: customerIdField("An unknown customer is handled as in any other request to the endpoint."),
+  customerId: customerIdField("An unknown customer is handled as in the runtime API."),
   feature: featureField,
   quantity: Type.Optional(quantityField),
-  idempotencyKey: idempotencyKeyField("Used by all requests. A check ignores it."),
+  idempotencyKey: idempotencyKeyField("All requests use this key. A check ignores it."),
   times: Type.Integer({
     minimum: 1,
     maximum: TIMES_MAX,
@@ -39,7 +39,9 @@ const SandboxAnswerSchema = Type.Object({
     Type.Object({
       count: Type.Integer({ description: "The number of requests with this response.", examples: [31] }),
       status: Type.Integer({ examples: [200] }),
-      isReplay: Type.Boolean({ description: "True if an earlier response was returned again." }),
+      isReplay: Type.Boolean({
+        description: "True if the stored response to an earlier request was returned.",
+      }),
       body: Type.Record(Type.String(), Type.Unknown(), {
         description: "The endpoint's response, or an error object that includes its `code`.",
       }),
@@ -66,10 +68,10 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       summary: "Send concurrent test requests",
       description:
         "Sends the same check or consume request `times` times concurrently, as a backend would. A consume charges the customer only " +
-        "once: the other requests get the same response. Works only in the test environment: in Live, the call fails with " +
-        "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors from the runtime, such as a " +
-        "reused key, are part of the responses. The requests are in the request log under the ID of this call, and in the " +
-        "audit log. Safe to repeat because of the idempotency key.",
+        "once; the other requests get the same response. Works only in the test environment. In Live, the call fails with " +
+        "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors of the runtime API, such as a " +
+        "reused key, are returned in `answers`. The request log shows each request under the ID of this call, and the audit " +
+        "log shows the call. Safe to repeat: the same key charges only once.",
       params: Type.Object(environmentParams),
       body: SandboxBody,
       answer: SandboxAnswerSchema,

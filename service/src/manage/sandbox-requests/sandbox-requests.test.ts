@@ -17,7 +17,7 @@ async function attempt(managed: Managed, body: object): Promise<{ answers: Answe
 
 const brief = ({ count, status, isReplay, body }: Answer) => [count, status, isReplay, body["code"] ?? null];
 
-test("32 concurrent requests with one key give one charge and 31 replays", async () => {
+test("32 concurrent requests with the same key result in one charge and 31 replays", async () => {
   const managed = await setupManage();
   const { consume, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, idempotencyKey: "k" });
@@ -34,7 +34,7 @@ test("32 concurrent requests with one key give one charge and 31 replays", async
   expect(answers.map(({ body }) => body)).toEqual([backend.body, backend.body]);
 });
 
-test("in a race between test requests and a backend with one key, exactly one is charged", async () => {
+test("if test requests and a backend use the same key concurrently, exactly one request is charged", async () => {
   const managed = await setupManage();
   const { consume, topUp, database } = managed;
   await topUp("ada", 10_000);

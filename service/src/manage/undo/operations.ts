@@ -30,23 +30,30 @@ const params = Type.Object({
 const countOf = (description: string, example = 0) => Type.Integer({ description, examples: [example] });
 
 export const Undo = Type.Object({
-  action: Type.String({ description: "The action of the change.", examples: ["credits.added_in_bulk"] }),
+  action: Type.String({
+    description: "The audit action of the change.",
+    examples: ["credits.added_in_bulk"],
+  }),
   undone: countOf("Customers whose change is undone.", 38),
-  alreadyUndone: countOf("Customers whose change was undone before."),
-  changedSince: countOf("Customers whose plan or block has changed again since. They are not changed."),
+  alreadyUndone: countOf("Customers whose change was already undone."),
+  changedSince: countOf("Customers who are skipped, because their plan or block has changed since then."),
   allSpent: countOf(
-    "Customers who have spent all of the credits. There is nothing to remove, but the credits are revoked, so that a later reversal " +
-      "does not return them.",
+    "Customers who have spent all of the credits. The grant is still revoked, so that a later reversal does not return the " +
+      "credits.",
     2,
   ),
   expired: countOf("Customers whose credits have expired."),
-  moved: countOf("Customers whose credits were moved to another customer, who keeps them."),
+  moved: countOf(
+    "Customers whose credits were moved to another customer. The other customer keeps the credits.",
+  ),
   notRestorable: countOf(
     "Customers whose previous plan has ended, was archived, or had another plan scheduled after it.",
   ),
   erased: countOf("Customers who were erased."),
-  credits: countOf("Credits that are revoked.", 1900),
-  held: countOf("Credits that open holds set aside. They are revoked when the hold ends."),
+  credits: countOf("Unspent credits that are revoked.", 1900),
+  held: countOf(
+    "Credits set aside by open holds. A settlement can still use them. Unused credits are lost when the hold ends.",
+  ),
   spent: countOf(
     "Credits that were already spent and cannot be revoked. Credits of expired grants are not counted.",
     100,
@@ -63,32 +70,38 @@ export const Undo = Type.Object({
       spent: Type.Integer({ examples: [0] }),
       plan: nullable(
         Type.String({
-          description: "The key of the plan that the customer gets back. Null for none or the default plan.",
+          description: "The key of the restored plan. Null for no plan and for the default plan.",
           examples: ["pro"],
         }),
       ),
       movedTo: nullable(
-        Type.String({ description: "The customer who has the credits now.", examples: ["customer_43"] }),
+        Type.String({
+          description: "The customer to whom the credits were moved.",
+          examples: ["customer_43"],
+        }),
       ),
     }),
-    { description: "The first 200 customers. The counts include all." },
+    { description: "At most 200 customers. The counts include all customers." },
   ),
   auditEntryId: nullable(
     Type.String({
       description:
-        "The ID of the audit entry for the undo of a bulk change. Null in a preview, for a single customer, and if nothing was " +
-        "changed.",
+        "The ID of the audit entry that records the undo of a bulk change. Null in a preview, for a single customer, and if nothing " +
+        "was changed.",
       examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
     }),
   ),
 });
 
 const WHAT =
-  "Works for added credits, assigned plans and blocks, for one customer or in bulk. A bulk change that was cut off is undone by its " +
-  "`bulk_change.started` entry. Unspent credits are revoked, the previous plan is " +
-  "assigned again with its end, and blocks are removed or set again. Customers whose plan or block has changed since are not changed.";
+  "You can undo these changes, for one customer or in bulk:\n\n" +
+  "- Added credits: unspent credits are revoked.\n" +
+  "- Assigned plans: the previous plan is assigned again with its original end date.\n" +
+  "- Blocked or unblocked customers: the block is removed or restored.\n\n" +
+  "Customers whose plan or block has changed since then are skipped. To undo an interrupted bulk change, use its " +
+  "`bulk_change.started` entry.";
 
-/** Undoes changes of the audit log. The undo of a bulk change shares its turns with the bulk changes: both use several connections. */
+/** Undoes audited changes. Undoing a bulk change counts as a long-running call, like the bulk change itself. */
 export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
   const inTurn = async <T>(call: Call<{ entryId: string }>, work: () => Promise<T>): Promise<T> => {
     const { cell, environmentId } = scopeOf(call);
@@ -102,8 +115,8 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       access,
       id: "previewUndo",
       noun: NOUN,
-      summary: "Preview undoing a change",
-      description: `Returns what the undo would do now, and writes nothing. ${WHAT}`,
+      summary: "Preview an undo",
+      description: `Returns what the undo would change now. Changes nothing. ${WHAT}`,
       params,
       answer: Undo,
       codes: ["not_undoable"],
@@ -123,8 +136,8 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       noun: NOUN,
       summary: "Undo a change",
       description:
-        `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access; send ` +
-        "it again to finish.",
+        `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access. Send ` +
+        "it again to finish the undo.",
       params,
       answer: Undo,
       codes: ["not_undoable"],

@@ -4,7 +4,7 @@ import { openHolds } from "../../../test/holds.ts";
 import { setupManage } from "../../../test/manage.ts";
 
 test.each(["undo", "move"])(
-  "a hold that opens during the preview of the %s does not affect it",
+  "a hold that opens during the preview of the %s does not affect the preview",
   async (change) => {
     const managed = await setupManage();
     const { manage, database } = managed;
@@ -17,7 +17,7 @@ test.each(["undo", "move"])(
     await holds.open({ feature: "image.render" });
     const client = await connectTo(database);
     await client.query("begin");
-    // Read between the wallet and its holds.
+    // Blocks the preview after it has read the wallet, and before it reads the holds.
     await client.query("lock table cell.grants in access exclusive mode");
     const preview =
       change === "undo"

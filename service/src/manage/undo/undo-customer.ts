@@ -32,11 +32,11 @@ export type CustomerUndo = {
   readonly outcome: (typeof UNDO_OUTCOMES)[number];
   /** Credits that are revoked now. */
   readonly credits: number;
-  /** Credits that are taken when their hold ends. */
+  /** Credits set aside by open holds. Credits that a settlement does not use are lost when the hold ends. */
   readonly held: number;
   /** Credits that were already spent and cannot be revoked. Zero for an expired grant. */
   readonly spent: number;
-  /** The plan that the customer gets back. Null for none or the default plan. */
+  /** The key of the restored plan. Null for no plan and for the default plan. */
   readonly plan: string | null;
   readonly movedTo: CustomerId | null;
 };
@@ -55,8 +55,8 @@ export const UNDOABLE = ["credits.added", "plan.assigned", "customer.blocked", "
 export type UndoableAction = (typeof UNDOABLE)[number];
 
 /**
- * Decides how to undo what an audit entry recorded about a customer. Undoes it at most once, and only while nothing has
- * changed it since.
+ * Decides how to undo the change that an audit entry records for a customer. A change is undone at most once. A plan or block is
+ * restored only if it has not changed since the entry.
  */
 export function decideUndo(
   tx: Tx,
@@ -73,7 +73,7 @@ export function decideUndo(
   }
 }
 
-/** Revokes the grant that the entry names. */
+/** Revokes the grant whose number is in the entry's subject. */
 async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord): Promise<DecidedUndo> {
   const revocation = await readRevocation(tx, open, Number(subject.replace(/^grant /, "")));
   if (revocation.kind === "grant_not_found") return { ...KEPT, outcome: "not_restorable" };
@@ -83,7 +83,7 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
     return { ...KEPT, outcome: "moved", movedTo: movedTo.customerId };
   }
   const { credits, held, grant } = revocation;
-  // Expired credits are gone from the wallet too, and were not spent.
+  // The wallet does not contain expired credits either, but they were not spent.
   const isExpired = grant.expiresAt !== null && grant.expiresAt <= open.clock;
   const spent = isExpired ? 0 : grant.credits - credits - held;
   const save = (writing: Tx, context: Context): Promise<void> =>
@@ -97,7 +97,7 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
 const PLAN_ACTIONS = ["plan.%"];
 const BLOCK_ACTIONS = ["customer.blocked", "customer.unblocked"];
 
-/** Assigns the previous plan with its anchor and end. A period that has not ended resumes with the rest of its allowance. */
+/** Assigns the previous plan with its anchor and end. A period that has not ended resumes with its remaining allowance. */
 async function decidePlan(
   tx: Tx,
   open: OpenWallet,
@@ -115,7 +115,7 @@ async function decidePlan(
     now.endsAt === textIn(state, "endsAt") &&
     now.isDefault === (state?.["isDefault"] === true);
   const previous = findAssigned(catalog, before);
-  // No plan and the default plan are the same state, because the default plan starts as soon as no other is assigned.
+  // No plan and the default plan are the same state, because the default plan applies whenever no other plan is assigned.
   const isRestored = previous === null ? assignment === null || now.isDefault : isAt(before);
   if (isRestored) return { ...KEPT, outcome: "already_undone" };
   if (!isAt(after) || next !== null || (await hasLaterEntry(tx, open, id, PLAN_ACTIONS)))
@@ -133,21 +133,21 @@ async function decidePlan(
 type AssignedPlan = {
   readonly key: string;
   readonly endsAt: Instant | null;
-  /** Null in entries of 0.1. */
+  /** Null in entries written by 0.1. */
   readonly anchor: Instant | null;
 };
 
-/** The plan that was assigned. Null for none and for the default plan. */
+/** Finds the assigned plan in an audit entry. Null for no plan and for the default plan. */
 function findAssigned({ plans, defaultPlan }: Catalog, state: AuditContent | null): AssignedPlan | null {
   const key = textIn(state, "plan");
   if (key === null || state?.["isDefault"] === true) return null;
   const [endsAt, anchor] = [timeIn(state, "endsAt"), timeIn(state, "anchor")];
   const current = defaultPlan.plan === null ? null : plans.get(defaultPlan.plan);
-  // Entries of 0.1 do not mark default plans.
+  // Entries written by 0.1 do not mark default plans.
   return anchor === null && endsAt === null && current?.key === key ? null : { key, endsAt, anchor };
 }
 
-/** Null if the plan was archived, has ended by now, or another plan was scheduled to follow it. */
+/** Restores the previous plan. Null if it was archived or has ended, or if another plan was scheduled after it. */
 function restorePlan(
   { catalog, wallet, clock }: OpenWallet,
   before: AuditContent | null,

@@ -33,7 +33,7 @@ import {
   type UndoableAction,
 } from "./undo-customer.ts";
 
-/** For each bulk action, the action of its per-customer entries. */
+/** The action of the per-customer entries, for each bulk action. */
 const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
   "plan.assigned_in_bulk": "plan.assigned",
   "credits.added_in_bulk": "credits.added",
@@ -41,12 +41,12 @@ const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
   "customers.unblocked_in_bulk": "customer.unblocked",
 };
 
-/** Customers in the response. The counts include all. */
+/** Maximum customers in the response. The counts include all customers. */
 const SHOWN_MAX = 200;
 const PAGE_SIZE = 500;
-/** A bulk change without an end may still be running if it has a newer entry than this. In between, all its attempts may fail. */
+/** Without a summary entry, a bulk change counts as running for this long after its latest entry, because it may still be retrying. */
 const RUNNING_MS = 300_000;
-/** Longer than any pause between two entries of a bulk change. Its entries are searched for this long after the latest. */
+/** Longer than any pause between two entries of a bulk change. The search continues for this long after the latest entry. */
 const PAUSE_MS_MAX = 3_600_000;
 
 type UndoneCustomer = CustomerUndo & ShownCustomer;
@@ -74,11 +74,11 @@ type Undoing = (entry: CustomerEntry, customerId: CustomerId, isBulk: boolean) =
 
 type Steps = {
   readonly undo: Undoing;
-  /** Records what was undone, even if the undo then failed. Returns the ID of the entry. */
+  /** Records what was undone, even if the undo then failed. Returns the ID of the audit entry. */
   readonly record: (done: Omit<UndoReport, "kind" | "customers" | "auditEntryId">) => Promise<string | null>;
 };
 
-/** Whether the undo of an entry changes many customers, so that it takes long. */
+/** Whether undoing the entry can change many customers and take a long time. */
 export async function isBulkEntry(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -97,7 +97,7 @@ export async function undoEntry(
 ): Promise<UndoOutcome> {
   const bulk = await startBulk(cell, context, "change.undone");
   let mayHaveWritten = false;
-  /** By entry: what was decided in a commit with an unknown outcome. */
+  /** Decisions whose commit had an unknown outcome, by entry ID. */
   const unknown = new Map<string, DecidedUndo>();
   const undo: Undoing = async (entry, customerId, isBulk) => {
     let decided = ERASED;
@@ -109,7 +109,7 @@ export async function undoEntry(
       await decided.save?.(tx, isBulk ? bulk : context);
       return decided;
     };
-    // An earlier undo that is acknowledged again must be durable too.
+    // An earlier undo must also be durable before it is acknowledged again.
     const isKept = ({ outcome, save }: DecidedUndo): boolean => save !== null || outcome === "already_undone";
     try {
       const undone = await walletTransaction(cell, context, customerId, work, isKept);
@@ -133,7 +133,7 @@ export async function undoEntry(
   });
 }
 
-/** Decides what an undo would do, in the same way as the undo itself. Writes nothing and takes no locks. */
+/** Makes the same decisions as an undo, but writes nothing and takes no locks. */
 export function previewUndo(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -141,7 +141,7 @@ export function previewUndo(
   caller: Caller,
 ): Promise<UndoOutcome> {
   const undo: Undoing = (entry, customerId) =>
-    // A hold may be opened or end at any time, and its wallet must be read with it.
+    // Holds can open and end at any time, so the wallet and its holds are read in one snapshot.
     snapshot(cell, async (tx) => {
       const record = await findCustomerRecord(tx, { environmentId, customerId });
       if (record === null || record.customerNumber !== entry.customerNumber) return ERASED;
@@ -209,7 +209,7 @@ type CustomerPage = {
   readonly names: ReadonlyMap<CustomerEntry["customerNumber"], ShownCustomer>;
 };
 
-/** The entries to undo: this one, or the per-customer entries of a bulk change. */
+/** Finds the entries to undo: the given entry, or the per-customer entries of a bulk change. */
 async function findPages(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -223,18 +223,18 @@ async function findPages(
   return bulkPages(cell, environmentId, { action, actor: entry.actor, startId: range.startId }, range);
 }
 
-/** The action of the change: the entry of its start names it. */
+/** The action to undo. In the start entry of a bulk change, the action is in the subject. */
 function actionOf({ action, subject }: AuditRecord): string {
   return action === BULK_STARTED ? subject : action;
 }
 
 type BulkRange = Pick<BulkCall, "startId"> & {
   readonly from: Instant;
-  /** Null for a change that was cut off. */
+  /** Null if the bulk change was interrupted. */
   readonly until: Instant | null;
 };
 
-/** When a bulk change ran, by the entry of its start, or by the entry of the whole change. A change before 0.2 has no start. */
+/** Finds when a bulk change ran, from its start entry or its summary entry. Changes before 0.2 have no start entry. */
 async function findRange(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -268,9 +268,9 @@ async function* bulkPages(
   call: BulkCall,
   { from, until }: BulkRange,
 ): AsyncGenerator<CustomerPage> {
-  // Without the ID of the start, other changes with the same request ID may be near.
+  // Without a start ID, a wider range could include other changes with the same request ID.
   const step = call.startId === null ? 0 : CLOCK_STEP_MS_MAX;
-  // IDs of the same millisecond have no order, so the range ends after it.
+  // IDs from the same millisecond are in random order, so the range includes the whole last millisecond.
   const idAt = (at: number): string => firstUuidOf(brandAs<Instant>(at));
   for (let [after, latest] = [idAt(from - step), from]; ; ) {
     const before = idAt(until === null ? latest + PAUSE_MS_MAX : until + step + 1);

@@ -27,9 +27,9 @@ function callsOf({ manage }: Managed) {
   };
 }
 
-test("a plan whose period has ended is restored with its renewal day, so billing events with that day still apply", async () => {
+test("a restored plan whose period has ended keeps its renewal day, so later billing events still match", async () => {
   const { publish, assignPlan, assignAll, undo, planOf, database } = await setupPlans();
-  // A plan without allowances and used limits starts anew, like one whose period has ended.
+  // A plan without allowances and used limits starts a new period, like a plan whose period has ended.
   await publish({ key: "seats", allowances: [] });
   const anchor = "2026-01-31T10:00:00.000Z";
   await assignPlan("c1", { plan: "seats", anchor, endsAt: "2099-01-31T10:00:00Z" });
@@ -41,7 +41,7 @@ test("a plan whose period has ended is restored with its renewal day, so billing
   await expectSoundBooks(database);
 });
 
-test("a repeated undo reports customers without a plan as restored, although the default plan has started", async () => {
+test("a repeated undo reports customers without a plan as restored, even after their default plan has started", async () => {
   const { put, setDefault, assignAll, undo, planOf, manage } = await setupPlans();
   await setDefault("pro");
   await put("c1");
@@ -56,14 +56,14 @@ test("a repeated undo reports customers without a plan as restored, although the
   });
 });
 
-test("an entry that does not mark the default plan restores it as the default plan", async () => {
+test("an audit entry that does not mark the default plan still restores it as the default plan", async () => {
   const { setDefault, consume, assignPlan, lastAssigned, undo, planOf, database } = await setupPlans();
   await setDefault("pro");
   await consume({ customerId: "c1", feature: "image.render", idempotencyKey: "k" });
   await assignPlan("c1", { plan: "scale" });
   const id = await lastAssigned();
   await database.query("set session_replication_role = replica");
-  // As 0.1 wrote it.
+  // As written by 0.1.
   await database.query(
     "update cell.audit set before = before - 'isDefault' - 'anchor', after = after - 'anchor' where id = $1",
     [id],

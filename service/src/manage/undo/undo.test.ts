@@ -32,7 +32,7 @@ function callsOf({ manage }: Managed) {
 
 const CREDITS = { credits: 50, kind: "manual", reference: "outage" };
 
-test("credits added in bulk have one audit entry, are undone once, and the undo shows what was spent", async () => {
+test("credits added in bulk are undone once by one audit entry, and the undo reports the spent credits", async () => {
   const managed = await setupFive();
   const { bulk, preview, undo, customer, lastEntry, manage, consume, database } = managed;
   const { auditEntryId: entry, ...added } = await bulk("bulk-credits", CREDITS);
@@ -42,7 +42,7 @@ test("credits added in bulk have one audit entry, are undone once, and the undo 
     customerId: null,
     after: { credits: 50, kind: "manual", pool: "credits", customerIds: 5, changed: 5, refused: 0 },
   });
-  // c1 spends 130 of 150: the allowance first. c2 spends everything, c3's grant is revoked, c4's moves and c5 spends nothing.
+  // c1 spends 130 of 150, the allowance first. c2 spends everything. c3's grant is revoked, and c4's is moved. c5 spends nothing.
   const spend = (customerId: string, quantity: number) =>
     consume({ customerId, feature: "image.render", quantity, idempotencyKey: customerId });
   await spend("c1", 13);
@@ -97,7 +97,7 @@ test("a reversal after the undo returns nothing to a customer who had spent all 
 test("ten concurrent undos revoke each grant once", async () => {
   const { bulk, manage, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-credits", CREDITS);
-  // Two long-running calls are allowed at a time; the others are rejected.
+  // Two long-running calls are allowed at a time. All other calls are rejected.
   const sent = Array.from({ length: 10 }, () => manage("POST", `audit/${auditEntryId}/undo`));
   const replies = await Promise.all(sent);
   const undone = replies.map(({ status, body }) => (status === 200 ? Number(body["undone"]) : 0));
@@ -106,7 +106,7 @@ test("ten concurrent undos revoke each grant once", async () => {
   await expectSoundBooks(database);
 });
 
-test("an undone plan change restores plan, end and allowance, and skips customers who were changed since", async () => {
+test("undoing a plan change restores plan, end and allowance, and skips customers whose plan has changed since", async () => {
   const managed = await setupFive();
   const { assign5, preview, undo, customer, manage, database, consume } = managed;
   const endsAt = "2099-01-01T00:00:00.000Z";
@@ -130,7 +130,7 @@ test("an undone plan change restores plan, end and allowance, and skips customer
   await expectSoundBooks(database);
 });
 
-test("a customer who had the default plan gets the default plan back, not an assigned one", async () => {
+test("after an undo, a customer who had the default plan has the default plan again, not an assigned plan", async () => {
   const managed = await setupFive();
   const { manage, undo, customer, lastEntry } = managed;
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
@@ -169,7 +169,7 @@ test("credits added to one customer can be undone by their audit entry", async (
   expect(await undo(id)).toMatchObject({ undone: 0, alreadyUndone: 1 });
 });
 
-test("entries of other actions and unknown entries cannot be undone, and viewers cannot undo any", async () => {
+test("other actions and unknown entries cannot be undone, and viewers cannot undo anything", async () => {
   const { manage, lastEntry, tokens, here } = await setupFive();
   await manage("DELETE", "customers/c1/plan");
   const { id } = await lastEntry("plan.ended");
@@ -182,10 +182,10 @@ test("entries of other actions and unknown entries cannot be undone, and viewers
   expect(await codeOf(`${here.replace("test", "live")}/audit/${id}/undo`)).toBe("not_found");
 });
 
-test("a customer's change is undone even if its entry has the same millisecond as the bulk change's", async () => {
+test("a customer's change is undone even if its audit entry is from the same millisecond as the summary entry", async () => {
   const { bulk, undo, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
-  // IDs of the same millisecond have no order: this one is lower than the last customer's.
+  // IDs from the same millisecond are in random order. This ID is lower than the last customer's.
   const [copy] = await database.query(
     `insert into cell.audit
     select (jsonb_populate_record(a, jsonb_build_object(
@@ -200,7 +200,7 @@ test("a customer's change is undone even if its entry has the same millisecond a
   expect(await undo(copy?.["id"])).toMatchObject({ undone: 5 });
 });
 
-test("the undo of a bulk change keeps what single calls with its request ID have added", async () => {
+test("undoing a bulk change keeps credits that single calls with the same request ID added", async () => {
   const { undo, customer, manage, database } = await setupFive();
   const headers = { "x-request-id": "job-7" };
   const client = await connectTo(database);
@@ -220,14 +220,14 @@ test("the undo of a bulk change keeps what single calls with its request ID have
   expect(await customer("paying")).toMatchObject({ balances: [{ balance: 500 }] });
 });
 
-test("a bulk change that has ended is undone by the entry of its start too", async () => {
+test("a finished bulk change can also be undone by its start entry", async () => {
   const { bulk, undo, lastEntry } = await setupFive();
   await bulk("bulk-blocks", { blocked: true });
   const { id } = await lastEntry("bulk_change.started");
   expect(await undo(id)).toMatchObject({ undone: 5 });
 });
 
-test("a bulk change whose entries do not name its start is undone", async () => {
+test("a bulk change is undone even if its per-customer entries do not contain the ID of its start entry", async () => {
   const { bulk, undo, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
   await database.query("set session_replication_role = replica");
@@ -235,7 +235,7 @@ test("a bulk change whose entries do not name its start is undone", async () => 
   expect(await undo(auditEntryId)).toMatchObject({ undone: 5 });
 });
 
-test("an undo that fails for one customer records what it undid for the others", async () => {
+test("an undo that fails for one customer still records what was undone for all other customers", async () => {
   const { bulk, manage, undo, lastEntry, database } = await setupFive();
   const { auditEntryId: entry } = await bulk("bulk-credits", CREDITS);
   await database.query(`

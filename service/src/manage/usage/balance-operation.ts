@@ -27,8 +27,8 @@ export function balanceOperation(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show a customer's balance over time",
     description:
-      "A pool's balance at the end of each bucket, from the ledger. Expiries and new allowances that fell due after the last " +
-      "request are recorded by the next request, and are shown only after that. `opening` is the balance before the range.",
+      "Returns a pool's balance at the end of each bucket, from the ledger. Expiries appear once a background job or the " +
+      "customer's next request has recorded them. Renewals appear after the customer's next request.",
     params: customerParams,
     query: Type.Object(
       {
@@ -92,8 +92,8 @@ export function balanceOperation(parts: ManageParts): Operation {
 }
 
 /**
- * Reads a pool's balance just before each of these moments. `moments` starts with the earliest, and all entries since then must be
- * attached. Entries are numbered in order of time, so a binary search with about thirty lookups finds each moment.
+ * Reads a pool's balance just before each moment, from earliest to latest. All entries since the first moment must be attached.
+ * Entries are numbered in order of time, so a binary search with about thirty lookups finds each moment.
  */
 async function balancesAt(
   tx: Tx,
@@ -103,7 +103,7 @@ async function balancesAt(
 ): Promise<number[]> {
   const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
   const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
-  // Computed backward: a moment without a known entry has the balance of the next moment.
+  // Computed backward, because a moment without a known entry has the balance of the next moment.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
     balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool) + heldIn(wallet, pool));

@@ -4,7 +4,7 @@ import { ask } from "../../../test/usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-test("each pool has its own balance history, however rarely the balance changes", async () => {
+test("each pool has its own balance history, even if its balance rarely changes", async () => {
   const managed = await setupManage();
   const { manage, consume, database } = managed;
   expect((await manage("PUT", "pools/seconds", { body: { name: "Seconds" } })).status).toBe(200);

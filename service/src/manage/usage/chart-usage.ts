@@ -35,13 +35,15 @@ export const UsageLine = Type.Object({
   key: nullable(
     Type.String({
       description:
-        "The feature, event, reason, customer, member or value. Null without grouping, for an erased customer, and for usage without a member or without the metadata field.",
+        "The feature, event, reason, customer or member, or the value of the metadata field. Null without grouping, for an erased customer, " +
+        "and for usage without a member or without that field.",
       examples: ["image.generate"],
     }),
   ),
   customerName: nullable(
     Type.String({
-      description: "The customer's current name, if grouped by customer and the customer has one.",
+      description:
+        "The customer's current name, if usage is grouped by customer and the customer has a name.",
       examples: ["Acme GmbH"],
     }),
   ),
@@ -51,7 +53,7 @@ export const UsageLine = Type.Object({
 
 type Point = Used & { readonly at: Instant };
 type Line = Label & { readonly total: Used; readonly points: readonly Point[] };
-/** The key that a line shows, and the name if it is a customer. */
+/** A line's key, and the customer's name if the key is a customer. */
 type Label = { readonly key: string | null; readonly customerName: string | null };
 type Lines = { readonly lines: readonly Line[]; readonly other: Line | null };
 
@@ -69,10 +71,10 @@ export type Grouping = { readonly by: "none" | "event" | "feature" | "reason" | 
 /** Members and metadata are only in rows, not in roll-ups. `field` is the metadata field, or null for members. */
 type RowGrouping = { readonly by: "member" | "metadata"; readonly field: string | null };
 
-/** Maximum number of rows to read when grouping by member or metadata. Reading them takes about a second. */
+/** Maximum number of rows to read when grouping by member or metadata. Reading this many rows takes about a second. */
 export const GROUPED_ROWS_MAX = 200_000;
 
-/** Charts the largest lines, largest first, and all others combined. */
+/** Returns the largest lines, largest first, and one line for all other usage. */
 export async function chartUsage(
   tx: Tx,
   catalog: Catalog,
@@ -126,7 +128,7 @@ export async function chartSome(
   return chartCustomers(tx, walked, customers, group, options);
 }
 
-/** Charts the largest customers. The usage of the others is the total minus the usage of the largest ones. */
+/** Returns lines for the largest customers. The usage of all other customers is the total minus these lines. */
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);

@@ -46,7 +46,7 @@ const count = (value: number): string => value.toLocaleString("en");
 export const linesField = Type.Optional(
   Type.String({
     pattern: UP_TO_100,
-    description: "How many of the largest lines to show, from 1 to 100. Default: 10.",
+    description: "Number of lines to return, largest first: 1 to 100. Default: 10.",
     examples: ["10"],
   }),
 );
@@ -83,7 +83,7 @@ const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "member", "metadata"], {
     description:
       "How to group usage into lines. Charges: `feature`, `customer`, `member` or `metadata`. Denials: `feature`, `reason` or " +
-      "`customer`. Overage: `feature` or `customer`. Events: `event`, `customer`, `member` or `metadata`. Grouping by `member` needs a `customerId`.",
+      "`customer`. Overage: `feature` or `customer`. Events: `event`, `customer`, `member` or `metadata`. Grouping by `member` requires `customerId`.",
   }),
 );
 
@@ -96,9 +96,10 @@ function chart(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show usage over time",
     description:
-      "Exact sums of charges, events, denials or overage. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
-      "quantity and credits at the time of the reversal. Shows the largest lines, and combines the rest into one line. Grouping by " +
-      `member or metadata reads individual rows: a range with more than ${count(GROUPED_ROWS_MAX)} rows for the customer or environment is rejected. ` +
+      "Returns exact sums of charges, events, denials or overage. Usage counts at the time it occurred, so a late event changes past " +
+      "totals. A reversal reduces quantity and credits at the time of the reversal. The response has the largest lines, and combines " +
+      "all other usage in `other`. Grouping by member or metadata reads individual rows, and is rejected if the range has more than " +
+      `${count(GROUPED_ROWS_MAX)} rows for the customer or environment. ` +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -126,8 +127,8 @@ function chart(parts: ManageParts): Operation {
       completeTo: completeToField,
       buckets: Type.Array(timeField, {
         description:
-          "The start of each bucket. The first and the last may extend beyond the range. If a clock change falls at a " +
-          "bucket's start time, that bucket may start an hour earlier or half an hour later than shown.",
+          "The start of each bucket. The first and last buckets may extend beyond the range. A bucket that starts at a clock " +
+          "change may start an hour earlier or half an hour later than shown.",
       }),
       total: UsedSum,
       lines: Type.Array(UsageLine, { description: "Largest first." }),

@@ -13,7 +13,7 @@ import { notBefore, readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** How far an event may be ahead of the clock. */
+/** The maximum time by which an event may be ahead of the clock. */
 const AHEAD_MS = 5 * 60_000;
 
 const ABOUT_MINUTES = "Must be at minute 00, 15, 30 or 45.";
@@ -22,14 +22,14 @@ export const rangeQuery = {
   from: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `${ABOUT_MINUTES} Default: 30 days before \`to\`, or one day for hourly and one year for monthly buckets.`,
+      description: `Start of the range. ${ABOUT_MINUTES} Default: 30 days before \`to\`, one day for hourly buckets, or one year for monthly buckets.`,
       examples: ["2026-11-01T00:00:00Z"],
     }),
   ),
   to: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `Exclusive end of the range. ${ABOUT_MINUTES} Default: the end of the current 15 minutes.`,
+      description: `Exclusive end of the range. ${ABOUT_MINUTES} Default: 5 minutes from now, rounded up to 15 minutes.`,
       examples: ["2026-12-01T00:00:00Z"],
     }),
   ),
@@ -74,11 +74,11 @@ export const rangeAnswer = {
 
 export const completeToField = Type.String({
   format: "date-time",
-  description: "All requests that returned before this moment are included. Usually a few seconds ago.",
+  description: "All requests that got a response before this time are included. Usually a few seconds ago.",
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 
-/** A range within the history window. A range before the window is empty and lies at the window's start. */
+/** A range within the history window. If the requested range ends before the window, this range is empty and starts with the window. */
 export type UsageRange = {
   readonly from: Instant;
   /** Not before `from`. */

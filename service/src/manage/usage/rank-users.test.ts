@@ -6,14 +6,14 @@ const RANKINGS = ["usage/customers?source=events", "usage?source=events&groupBy=
 
 test.each([
   ["a ranking", "usage_customer_days"],
-  ["the total after it", "usage_buckets"],
+  ["the total after the ranking", "usage_buckets"],
 ])("a timeout in %s returns a 400 for the range", async (_, table) => {
   const managed = await setupManage();
   const { database, manage, record } = managed;
   await record({ customerId: "ada", event: "e", quantity: 2 });
   await settle(managed);
   for (const path of RANKINGS) await ask(managed, path);
-  // Simulates a table with very many rows.
+  // Simulates a very large table.
   await database.query(
     `alter table cell.${table} rename to all_of_it;
      create view cell.${table} as select t.* from cell.all_of_it as t where pg_sleep(10) is not null;

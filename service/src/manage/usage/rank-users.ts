@@ -15,7 +15,7 @@ export async function rankUsers(
 ): Promise<RankedCustomer[]> {
   const extent = await readUsageExtent(tx, scope.environmentId);
   if (extent === null) return [];
-  // Skips days without usage at both ends, and includes the first and last day completely, because whole days are read from daily
+  // Skips days without usage at both ends. Extends the first and last day with usage to whole days, which are read from daily
   // roll-ups.
   const first = Math.floor(extent.from / DAY_MS) * DAY_MS;
   const last = Math.ceil(extent.to / DAY_MS) * DAY_MS;
@@ -24,7 +24,7 @@ export async function rankUsers(
   return from < to ? rankCustomers(tx, { ...scope, from, to }, options) : [];
 }
 
-/** Turns a timeout caused by a long range into a 400, because a retry would time out as well. */
+/** Turns a timeout caused by a long range into a 400, because a retry would also time out. */
 export async function refuseTooLong<T>(
   what: "customer totals" | "rows",
   answer: () => Promise<T>,
@@ -39,5 +39,5 @@ export async function refuseTooLong<T>(
   }
 }
 
-/** A timeout after a shorter time has a cause other than the range. */
+/** A timeout after less than this time is not caused by the range. */
 const LONG_MS = 3_000;

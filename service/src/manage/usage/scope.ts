@@ -105,7 +105,7 @@ export function getPool(catalog: Catalog, key: string) {
   return pool.id;
 }
 
-/** Finds the requested customer. Undefined if none was requested, null if it does not exist. */
+/** Finds the requested customer. Undefined if no customer was requested, null if the customer does not exist. */
 export async function findCustomer(
   tx: Tx,
   environmentId: EnvironmentId,

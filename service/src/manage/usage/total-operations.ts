@@ -48,10 +48,10 @@ function totals(parts: ManageParts): Operation {
     access,
     id: "totalUsage",
     noun: NOUN,
-    summary: "Total usage",
+    summary: "Show usage totals",
     description:
-      "All events, charges and overage by pool, and denials by reason in a range, for all customers or for one. To invoice overage, read " +
-      "the total of each customer's billing period, with the end of one period as the start of the next. " +
+      "Returns events, charges and overage by pool, and denials by reason in a range, for one customer or all. To invoice overage, read " +
+      "the totals of each customer's billing period. Use the end of one period as the start of the next. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),
@@ -62,7 +62,7 @@ function totals(parts: ManageParts): Operation {
       charges: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields })),
       overage: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields }), {
         description:
-          "Overage credits used, less reversals made in the range: negative if more was reversed than used.",
+          "Overage credits used, less reversals made in the range. Negative if reversals exceed usage.",
       }),
       denials: Type.Array(Type.Object({ reason: reasonField, ...UsedFields })),
     }),
@@ -103,10 +103,11 @@ function decisions(parts: ManageParts): Operation {
     access,
     id: "chartDecisions",
     noun: NOUN,
-    summary: "Show allowed and denied consume requests over time",
+    summary: "Show charges and denials over time",
     description:
-      "How many consume requests were allowed, and how many were denied for each reason. Replays count once. Checks and denials that are not " +
-      `stored (unknown customer, no plan) do not count. ${ABOUT_LOOK_UPS}`,
+      "Returns the number of charges as `allowed`, and the number of denials by reason as `denied`. Each item of a request counts as " +
+      "a charge, and so does each settled hold. Replays, checks, and denials for an unknown customer or a missing plan do not count. " +
+      ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
       { feature: scopeQuery.feature, customerId: customerQuery, ...rangeQuery, ...divisionQuery },
@@ -178,8 +179,8 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers with the most usage",
     description:
-      "Largest first, with all others added up in `other`. A range that cannot be read within four seconds is rejected. Four " +
-      "seconds are enough for a few million customer-days.",
+      "Lists customers by usage, largest first. `other` combines all other customers. A range that takes more than four seconds to " +
+      "read is rejected. Four seconds are enough for a few million pairs of customer and day.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({

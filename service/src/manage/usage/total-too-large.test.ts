@@ -32,7 +32,7 @@ async function codesOf({ manage }: Managed, paths: readonly string[]): Promise<R
   return codes;
 }
 
-test("a sum that JSON cannot hold exactly is rejected, and all others are exact", async () => {
+test("a sum that JSON cannot represent exactly is rejected, and all other sums are exact", async () => {
   const managed = await setupManage();
   await charge(managed, { bob: 6, carl: 5 });
   const refused = "422 total_too_large";

@@ -44,7 +44,7 @@ test("days and hours follow the time zone, even with an offset such as +05:45", 
   expect(ofCustomer.lines).toEqual(days.lines);
 });
 
-/** Ada renders 3 (1 is reversed), exports once and is denied twice; others render or report events. */
+/** Ada renders 3 images (1 is reversed), exports once and is denied twice. Others render or send events. */
 async function live(managed: Managed): Promise<void> {
   const { consume, record, topUp, assign, cell, context } = managed;
   await topUp("ada", 1000);
@@ -77,7 +77,7 @@ async function live(managed: Managed): Promise<void> {
   await settle(managed);
 }
 
-test("the largest lines are shown, the rest are combined into one, and reversals are subtracted", async () => {
+test("usage has the largest lines and one line for all others, and reversals are subtracted", async () => {
   const managed = await setupManage();
   await live(managed);
   const all = await ask(managed, "usage");
@@ -125,7 +125,7 @@ test("usage is grouped by a metadata field, and a reversal is counted under its 
   expect(nothing.lines.map(({ key }) => key)).toEqual([null]);
 });
 
-test("totals, decisions and the ranking of customers agree with each other", async () => {
+test("usage totals, decision counts and the customer ranking are consistent", async () => {
   const managed = await setupManage();
   await live(managed);
   const totals = await ask<Record<string, unknown>>(managed, "usage/totals");
@@ -170,7 +170,7 @@ test("totals, decisions and the ranking of customers agree with each other", asy
   expect(late.total.quantity).toBe(115);
 });
 
-test("an erased customer's usage stays in every sum, without the customer's ID", async () => {
+test("an erased customer's usage stays in every total, without the customer's ID", async () => {
   const managed = await setupManage();
   await live(managed);
   const before = await ask(managed, "usage");

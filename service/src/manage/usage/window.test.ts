@@ -54,7 +54,7 @@ test("a customer's balance over time matches the ledger", async () => {
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey: `k-${i}` });
   await database.query("alter table cell.ledger disable trigger user");
   await database.query("select cell.ensure_monthly_partitions(2, 0)");
-  // One entry a day, the last of them yesterday.
+  // One entry a day, up to yesterday.
   await database.query(
     "update cell.ledger set recorded_at = date_trunc('day', now()) - (24 - sequence) * interval '1 day', effective_at = null",
   );

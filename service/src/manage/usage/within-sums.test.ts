@@ -6,7 +6,7 @@ const EVER = "from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z";
 /** The longest range with monthly buckets. */
 const LONG = "bucket=month&from=1980-01-01T00:00:00Z&to=2056-01-01T00:00:00Z";
 
-test("a query costs no more than the usage in its range, and is rejected if that is too much", async () => {
+test("a query's cost depends only on the usage in its range, and a query that is too expensive is rejected", async () => {
   const managed = await setupManage();
   const { database, record, manage } = managed;
   const customers = Array.from({ length: 12 }, (_, index) => `c-${index}`);
@@ -31,7 +31,7 @@ test("a query costs no more than the usage in its range, and is rejected if that
       )
     ).events.count,
   ).toBe(0);
-  // Imported history from long ago.
+  // Adds usage from long ago, as an import would.
   await database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
      select now(), gen_random_uuid(), environment_id, customer_number, 'old', 1, '1990-01-01 00:00:00+00', 'r' from cell.events limit 1`,

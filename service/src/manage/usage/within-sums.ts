@@ -8,12 +8,12 @@ const LOOK_UPS_MAX = 1_000_000;
 const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 
 export const ABOUT_LOOK_UPS =
-  "When usage is shown by customer, the number of 15-minute intervals multiplied by the number of customers must not exceed " +
+  "When usage is read per customer, the number of 15-minute buckets multiplied by the number of customers must not exceed " +
   `${COUNTED}. Only the part of the range between the environment's first and last usage counts.`;
 
 /**
- * Limits a range to the buckets in which the environment has usage, so that "since 1970" costs no more than "since the first
- * event".
+ * Limits a range to the time between the environment's first and last usage, so that "since 1970" costs no more than "since the
+ * first event".
  */
 export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(
   tx: Tx,

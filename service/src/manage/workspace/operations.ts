@@ -23,7 +23,7 @@ const limitFields = {
   metadataBytesMax: Type.Integer({
     minimum: 0,
     maximum: 65_536,
-    description: "Maximum size of an event's or charge's metadata.",
+    description: "Maximum size of the metadata of an event or charge, in bytes.",
     examples: [8_192],
   }),
   metadataKeysMax: Type.Integer({ minimum: 0, maximum: 10_000, examples: [50] }),
@@ -32,7 +32,8 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 36_500,
-      description: "How far back history is shown and exported. Nothing is deleted. Null means unlimited.",
+      description:
+        "Number of days of history to show and export. Older history is hidden, not deleted. Null means unlimited.",
       examples: [90],
     }),
   ),
@@ -40,7 +41,7 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: "Requests per second, per API key and process. Null means unlimited.",
+      description: "Maximum requests per second for each API key in each process. Null means unlimited.",
       examples: [500],
     }),
   ),
@@ -65,7 +66,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       id: "readWorkspace",
       noun: NOUN,
       summary: "Read the workspace",
-      description: "Returns the name, limits and release.",
+      description: "Returns the workspace's name and limits, and the Purser release.",
       answer: Workspace,
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
@@ -78,9 +79,9 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       access: { role: "owner", in: "workspace" },
       id: "changeWorkspace",
       noun: NOUN,
-      summary: "Edit name or limits",
+      summary: "Edit the workspace",
       description:
-        "Omitted fields stay unchanged. Limits apply to this workspace only. All processes apply new limits within 5 seconds.",
+        "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),

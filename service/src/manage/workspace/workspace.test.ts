@@ -10,7 +10,7 @@ const SHIPPED = {
   requestsPerSecondMax: null,
 };
 
-test("a change of limits affects only this workspace and applies within 5 s", async () => {
+test("changing a workspace's limits affects only that workspace and takes effect within 5 s", async () => {
   const { manage, database, record, tokens } = await setupManage();
   await database.query("insert into control.workspaces (name) values ('Elsewhere')");
   const before = await manage("GET", WORKSPACE, { token: tokens.viewer });
@@ -56,7 +56,7 @@ test("only an owner can edit the workspace, and each change is audited", async (
   expect(await database.count("control.workspace_plans")).toBe(1);
 });
 
-test("a limit out of range is rejected, and two concurrent changes both apply", async () => {
+test("a limit out of range is rejected, and two concurrent changes of limits both apply", async () => {
   const { manage } = await setupManage();
   for (const limits of [
     { metadataBytesMax: 65_537 },

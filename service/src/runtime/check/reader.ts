@@ -21,13 +21,13 @@ export type CheckRequest = CustomerName & {
   readonly span: RequestSpan | null;
 };
 
-/** A question about a customer. `answer` gets the wallet as it is, or null for an unknown customer. */
+/** A read of one customer. `answer` gets the wallet, or null for an unknown customer. */
 type Look<T> = CustomerName & {
   readonly span: RequestSpan | null;
   readonly answer: (catalog: Catalog, wallet: Wallet | null, now: Instant) => T;
 };
 
-/** Why there is no answer. */
+/** Why a read failed. */
 export type ReadTrouble =
   | { kind: "overloaded" }
   | { kind: "unavailable" }
@@ -42,26 +42,26 @@ type ReaderOptions = {
 };
 
 type Waiting = {
-  /** How often a missing part of the catalog was fetched for this check, only to be outdated again at the next attempt. */
+  /** How many times a missing part of the catalog was fetched for this check. */
   fetches: number;
   readonly request: CustomerName & Pick<CheckRequest, "span">;
   readonly enqueuedAtMs: number;
-  /** Settles the question. Throws if a part of the catalog is missing. */
+  /** Computes and delivers the result. Throws if a part of the catalog is missing. */
   readonly answer: Look<void>["answer"];
   readonly refuse: (trouble: ReadTrouble) => void;
 };
 
 const QUEUE_LENGTH_MAX = 2_000;
-/** Two, so that one batch is sent while the previous one is decided. */
+/** Two, so that one batch can be sent while the previous one is being processed. */
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
-/** If the catalog was outdated by an edit after each of this many fetches, it is read on this connection. */
+/** If edits make this many fetches stale, the reader loads the catalog on its own connection. */
 const FETCHES_MAX = 3;
 /** After a failed connection, checks are rejected immediately for this long. */
 const DOWN_MS = 200;
 
-/** Serves checks on a separate connection: all waiting checks in one query. Takes no locks and writes nothing. */
+/** Serves checks on a separate connection, with one query for all waiting checks. Takes no locks and writes nothing. */
 export class Reader {
   readonly #options: ReaderOptions;
   readonly #session: KeptSession;
@@ -152,7 +152,7 @@ export class Reader {
       } catch (error) {
         const { kind } = decodeSqlError(error);
         this.#options.onFailure({ kind, error });
-        // Destroys the session that failed: the other batch may already have opened a new one.
+        // Destroys only the failed session, because the other batch may already have opened a new one.
         if (kind === "lost") session?.destroy();
         if (kind === "lost" && attempt < ATTEMPTS) continue;
         if (kind === "lost") this.#downUntilMs = performance.now() + DOWN_MS;
@@ -181,7 +181,7 @@ export class Reader {
       const catalog = current.get(request.environmentId);
       assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
       const read = byCustomer.get(customerKey(request)) ?? null;
-      // An error in one customer's wallet must not fail the other questions in the batch.
+      // An error in one customer's wallet must not fail the other checks in the batch.
       try {
         if (catalog instanceof MissingData) throw catalog;
         const key = customerKey(request);
@@ -197,7 +197,7 @@ export class Reader {
   }
 }
 
-/** Ending a thousand expired holds takes a while, so this is done once for all checks of a customer in the batch. */
+/** Ends expired holds. Called once for all checks of a customer in a batch, because ending a thousand holds is slow. */
 function endHolds(catalog: Catalog, wallet: Wallet, now: Instant): Wallet {
   return wallet.holds.length === 0 ? wallet : viewWallet(catalog, wallet, now);
 }

@@ -46,12 +46,14 @@ export async function answerCheck(
 /** Accepts and ignores the other fields of a consume request, so that callers can send the same body to both endpoints. */
 const CheckBody = Type.Object(
   {
-    customerId: customerIdField("An unknown customer is decided under the default plan, and is not created."),
+    customerId: customerIdField(
+      "For an unknown customer, the default plan applies. The customer is not created.",
+    ),
     ...questionFields,
     idempotencyKey: Type.Optional(
       idempotencyKeyField("Accepted and ignored, so that you can send the same body to check and consume."),
     ),
-    memberId: Type.Optional(memberIdField("Accepted and ignored: a check records nothing.")),
+    memberId: Type.Optional(memberIdField("Accepted and ignored, because a check records nothing.")),
     metadata: Type.Optional(metadataField),
   },
   {

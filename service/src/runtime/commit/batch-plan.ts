@@ -17,12 +17,12 @@ import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { ConsumeRequest, EventRequest, Outcome, Undecided } from "./request.ts";
 
-/** Results of the first round trip, and the catalogs of the revisions it returned (`MissingData` if a catalog is not in memory). */
+/** Results of the first round trip, and the catalogs at the revisions that it returned. `MissingData` if a catalog is not in memory. */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
   readonly storedEvents: ReadonlySet<EventName>;
-  /** The holds that requests name. */
+  /** The holds that the batch's requests refer to. */
   readonly holds: readonly LatestHold[];
   readonly customers: readonly Customer[];
   /** Numbers reserved for unknown customers, in case this batch creates them. */
@@ -42,9 +42,12 @@ export class BatchPlan {
   readonly keyedRequests: KeyedRequest[] = [];
   /** Expired keys to delete before they are inserted again. */
   endedKeys: readonly KeyName[] = [];
-  /** Customers created by a consume request, with a reserved number, because the ledger entry needs it. */
+  /** New customers with a reserved number, which the ledger entry of a consume request needs. */
   readonly newCustomers = new Map<string, NewCustomer>();
-  /** Customers created by events only. Another process may create them first, so their number is looked up on insert. */
+  /**
+   * New customers without a reserved number, created by events. Another process may create them first, so their number is looked up
+   * on insert.
+   */
   readonly reporters = new Map<string, CustomerName>();
   /** New wallets for existing customers without one. */
   readonly newWallets: WalletName[] = [];
@@ -60,7 +63,7 @@ export class BatchPlan {
     this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
   }
 
-  /** The wallet as earlier requests in the batch left it. Null if the customer has none yet. */
+  /** The wallet as earlier requests in the batch left it. Null if the customer has no wallet yet. */
   readWallet({ customerNumber, readWallet }: FoundWallet): Wallet | null {
     return this.changes.wallets.get(customerNumber)?.wallet ?? readWallet?.() ?? null;
   }
@@ -74,7 +77,7 @@ export class BatchPlan {
     return { customerNumber, kind: change.kind, hold: change.hold, closing: note?.closing ?? null };
   }
 
-  /** Stores a response under its key, if it has one. A later request in the batch with the same key finds the response there. */
+  /** Stores a response under the request's key, if it has a key. A later request in the batch with the same key gets this response. */
   remember(request: EventRequest | ConsumeRequest, answer: StoredAnswer): void {
     const { keyed, environmentId, endpoint } = request;
     if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });

@@ -3,7 +3,7 @@ import { setupCredits } from "../../../test/credits.ts";
 import { connectTo } from "../../../test/harness.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
 
-test("a consume request that waited for its wallet is priced by the catalog as it is after the wait", async () => {
+test("a consume request that waited for its wallet uses the prices in force after the wait", async () => {
   const { cell, consume, context, database, publish } = await setupCredits();
   const body = { customerId: "ada", feature: "image.render" };
   expect((await consume({ ...body, idempotencyKey: "before" })).body["creditsCharged"]).toBe(10);

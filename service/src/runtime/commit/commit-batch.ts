@@ -38,8 +38,9 @@ import { keyId } from "./decide-batch.ts";
 import type { Pending } from "./pending.ts";
 import { type ConsumeRequest, needsNewFormat, type RuntimeRequest } from "./request.ts";
 
-// One transaction in two round trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
-// them. If the store cannot encode a row, it throws synchronously, so that no commit follows a write that was never sent.
+// One transaction in two round trips. `readFacts` locks and reads, `writePlan` writes and commits. The requests are decided
+// between the two calls. If the store cannot encode a row, it throws synchronously, so that no commit follows a write that was
+// never sent.
 // Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
 // wallet locks, and each of its batches has one customer.
 
@@ -47,14 +48,12 @@ type FactsOptions = {
   readonly catalogs: CatalogCache;
   /** Whether to wait for locked wallets or to leave their requests undecided. */
   readonly waits: boolean;
-  /** How long idempotency keys are kept. Null means forever. */
+  /** How long idempotency keys are kept. If null, keys are kept permanently. */
   readonly idempotencyDays: number | null;
 };
 
 const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
-/**
- * After this many fetches, each made stale by a new edit, the catalog is read in this transaction, while wallets are locked.
- */
+/** If edits make this many fetches stale, the catalog is read in the batch's transaction, while wallets are locked. */
 const FETCHES_MAX = 3;
 
 /** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is stale after a lock wait. */
@@ -112,8 +111,8 @@ export async function readFacts(
 }
 
 /**
- * Reserves numbers for unknown customers that this batch may create. If a consume request may create one, customers named by
- * events get numbers too: a single sorted insert then creates all of them, which prevents deadlocks.
+ * Reserves numbers for unknown customers that this batch may create. If a consume request may create a customer, unknown customers
+ * in events get numbers too. A single sorted insert then creates all of them, which prevents deadlocks.
  */
 async function reserveNumbers(
   session: Session,
@@ -158,7 +157,7 @@ function nameOf(name: CustomerName | undefined): string {
 }
 
 /**
- * Writes and commits a plan. Throws `OutcomeUnknown` if the commit may or may not have taken effect; on any other error nothing was
+ * Writes and commits a plan. Throws `OutcomeUnknown` if the commit may or may not have taken effect. On any other error, nothing was
  * written. All statements are sent before the first await.
  */
 export async function writePlan(session: Session, plan: BatchPlan, now: Instant): Promise<void> {

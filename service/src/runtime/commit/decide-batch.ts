@@ -13,7 +13,10 @@ import { refuse } from "./decide-one.ts";
 import type { Pending } from "./pending.ts";
 import { type EventRequest, needsNewFormat, type Outcome, type Undecided } from "./request.ts";
 
-/** Decides requests in arrival order. A request whose key appeared earlier in the same batch finds that response in `answered`. */
+/**
+ * Decides requests in arrival order. `answered` also has the responses of earlier requests in the batch, for later requests with the
+ * same key.
+ */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
   const answered = new Map<string, KeyedRequest>();
@@ -36,7 +39,7 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
   return plan;
 }
 
-/** Decides a request that has no key, or a new one. */
+/** Decides a request without a key or with a new key. */
 function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcome | Undecided {
   const { request } = pending;
   switch (request.endpoint) {
@@ -68,7 +71,7 @@ function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
 }
 
-/** Decides an event that has a new key or none. */
+/** Decides an event without a key or with a new key. */
 function decideUsageEvent(
   request: EventRequest,
   pending: Pending,

@@ -21,9 +21,7 @@ import { type ConsumeRequest, LOCKED, needsNewFormat, type Outcome, type Undecid
 /** Denials that are not stored under the key, so that a request that arrives before the customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
-/**
- * Decides a consume request with a new key, or one that opens a hold, using the wallet as earlier requests in this batch left it.
- */
+/** Decides a consume or hold request with a new key. Uses the wallet as earlier requests in this batch left it. */
 export function decideConsume(
   request: ConsumeRequest,
   pending: Pending,
@@ -40,7 +38,8 @@ export function decideConsume(
   if (found !== undefined && found.readWallet === null && !found.isMissing) return LOCKED;
 
   const isKnown = plan.wallets.has(key);
-  // If an identity sequence lags behind the existing rows, a reserved number may belong to another customer. Only the insert proves that it is free.
+  // If an identity sequence lags behind the existing rows, a reserved number may belong to another customer. Only the insert proves that
+  // it is free.
   const hasNumber = isKnown || plan.newCustomers.has(key);
   const wallet = found === undefined || !hasNumber ? null : plan.readWallet(found);
   const known = wallet ?? (isKnown ? newWallet(now) : null);
@@ -95,7 +94,7 @@ function annotate({ keyed: { keyHash }, consumption }: ConsumeRequest, { hold }:
   return { hold: { number: hold.number, note: { keyHash, metadata, closing: null } } };
 }
 
-/** The ID of a charge, taken from its first ledger entry, or of a hold. */
+/** The ID of the hold or charge. The ID of a charge comes from its first ledger entry. */
 function nameTaken({ items, hold }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
   assert(found !== undefined, "an allowed request has a wallet");
   const { customerNumber } = found;

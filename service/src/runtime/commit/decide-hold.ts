@@ -36,7 +36,7 @@ type Subject = {
   readonly plan: BatchPlan;
 };
 
-/** What to respond: the JSON of a response, or why nothing was changed. */
+/** The JSON of the response, or the reason why nothing was changed. */
 type Result =
   | HoldProblem
   | { readonly text: string; readonly reason: Extract<Outcome, { kind: "hold_changed" }>["reason"] };
@@ -57,7 +57,7 @@ export function decideHoldChange(
     return refuse(pending, { kind: "hold_not_found" });
   const { kind, hold } = latest;
   if (kind === "settled" || kind === "released") return answerEnded(pending, action, latest);
-  // Checked only now, so that a repeated settlement gets its response even if the limit was lowered in the meantime.
+  // Checked only now, so that a repeated settlement gets its response even if the limit has since been lowered.
   const exceeded = exceededLimit(action.kind === "settle" ? action.metadata : null, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const result = withCatalog(facts, environmentId, (catalog) =>
@@ -67,18 +67,18 @@ export function decideHoldChange(
   return "kind" in result ? result : { kind: "hold_changed", ...result, replayed: false };
 }
 
-/** Undefined unless the hold is this customer's. */
+/** Finds the hold that the request names. Undefined if it does not exist or belongs to another customer. */
 function findNamed({ hold, environmentId }: HoldChangeRequest, found: FoundWallet, plan: BatchPlan) {
   if (found.customerNumber !== hold.customerNumber) return undefined;
   const latest = plan.findHold({ ...hold, environmentId });
   return latest?.hold.openedAt === hold.openedAt ? latest : undefined;
 }
 
-/** The first request that ended the hold wins. The same request gets the same response again. */
+/** Repeats the response to the request that ended the hold. Any other request is rejected. */
 function answerEnded(pending: Pending, action: HoldAction, { kind, closing }: LatestHold): Outcome {
   if (action.kind === "extend" || closing?.fingerprint !== action.fingerprint)
     return refuse(pending, { kind: kind === "settled" ? "hold_settled" : "hold_released" });
-  // After an unknown outcome, this request may have ended the hold itself.
+  // After an unknown outcome, this request may have ended the hold itself, so the response is not marked as a replay.
   return { kind: "hold_changed", text: closing.answer, replayed: !pending.isUncertain, reason: null };
 }
 
@@ -108,7 +108,7 @@ function settle(subject: Subject, action: Action<"settle">): Result {
   return end(subject, "settled", outcome, action);
 }
 
-/** The quantities in the order of the hold's items. A feature that a request with items does not name was not used. */
+/** The quantities in the order of the hold's items. A feature that is missing from the request's items counts as unused. */
 function readQuantities(
   catalog: Catalog,
   { items }: Hold,
@@ -135,7 +135,7 @@ function release(subject: Subject, action: Action<"release">): Result {
   return end(subject, "released", { ...outcome, isLate: false }, action);
 }
 
-/** Plans the end of a hold, with the response for a repeated request. */
+/** Plans the end of a hold, and stores the response for repeated requests. */
 function end(
   { catalog, found, hold, now, plan }: Subject,
   status: "settled" | "released",

@@ -10,7 +10,7 @@ import type { LOCKED, Outcome, Undecided } from "./request.ts";
 
 export type Missing = Exclude<Undecided, typeof LOCKED>;
 
-/** Calls `work` with the environment's catalog. Returns `missing_data` if a part of it is not in memory. */
+/** Calls `work` with the environment's catalog. Returns `missing_data` if a part of the catalog is not in memory. */
 export function withCatalog<T>(
   { catalogs }: BatchFacts,
   environmentId: EnvironmentId,
@@ -27,9 +27,7 @@ export function withCatalog<T>(
   }
 }
 
-/**
- * Rejects a request; nothing is stored. If an earlier attempt may have been committed, the outcome is reported as unknown instead.
- */
+/** Rejects a request without storing anything. Reports the outcome as unknown if an earlier attempt may have been committed. */
 export function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }

@@ -21,7 +21,7 @@ async function setupOnWire() {
   return { database, wire, record };
 }
 
-test("a commit whose response was lost is found and counted once, with or without a key", async () => {
+test("if the response to a commit is lost, the event is found and counted once, with or without a key", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   for (let round = 0; round < 5; round++) {
@@ -40,7 +40,7 @@ test("a commit whose response was lost is found and counted once, with or withou
   expect(await database.count("cell.keyed_requests")).toBe(5);
 });
 
-test("a lost commit that cannot be found in time is reported as unknown, and a retry with its key returns the outcome", async () => {
+test("if a lost commit is not found in time, the outcome is reported as unknown, and a retry with the key returns it", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -55,7 +55,7 @@ test("a lost commit that cannot be found in time is reported as unknown, and a r
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("without a database every call gets 503 with Retry-After within a second, and the service recovers afterward", async () => {
+test("during a database outage, every call gets 503 with Retry-After within a second, and calls succeed afterward", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.cut({ refusing: true });
@@ -78,7 +78,7 @@ test("without a database every call gets 503 with Retry-After within a second, a
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("a terminated session is replaced, and the caller does not notice", async () => {
+test("a terminated database session is replaced without an error for the caller", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   await database.query(
@@ -87,7 +87,7 @@ test("a terminated session is replaced, and the caller does not notice", async (
   expect((await record(EVENT)).status).toBe(200);
 });
 
-test("one bad row is isolated by halving the batch, and the others are stored", async () => {
+test("a row that PostgreSQL rejects is isolated by halving the batch, and the other rows are stored", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await database.query("alter table cell.events add constraint no_poison check (event <> 'poison')");
   const replies = await Promise.all(
@@ -124,7 +124,7 @@ test("while a table is locked, requests get 503 and store nothing; later request
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("a stored response in the format of a later release gives 503", async () => {
+test("a stored response in a newer release's format returns 503", async () => {
   const { database, record } = await setup();
   await record({ ...EVENT, idempotencyKey: "key-1" });
   await database.query("alter table cell.keyed_requests disable trigger all");

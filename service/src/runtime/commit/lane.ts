@@ -30,7 +30,7 @@ const RERUNS_MAX = 3;
 const SKIPS_MAX = 3;
 /** Maximum number of consecutive batches sent ahead that share a wallet. After that, other transactions can take the lock. */
 const AHEAD_MAX = 4;
-/** How long to retry a broken connection before rejecting requests. Keeps the total under a second. */
+/** How long to retry a broken connection before rejecting requests. Keeps the total wait under a second. */
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const RECONNECT_PAUSE_MS = 200;
@@ -39,7 +39,7 @@ const CONNECT_TIMEOUT_MS = 400;
 const RECONNECT_TIMEOUT_MS = 5_000;
 
 type AttemptOptions = {
-  /** Set if the first round trip was already sent. */
+  /** The batch's first round trip, if it was already sent. */
   readonly opened: OpenedBatch | null;
   /** False for half of a split batch, because the other half runs next. */
   readonly looksAhead: boolean;
@@ -95,7 +95,7 @@ export class Lane {
     return new Promise((settle) => this.#enqueue([toPending(request, settle)]));
   }
 
-  /** Enqueues all requests, or rejects all of them. Calls `settle` for each with its position. */
+  /** Enqueues all requests, or rejects all of them. Calls `settle` with each outcome and the request's position. */
   submitAll(requests: readonly RuntimeRequest[], settle: (outcome: Outcome, index: number) => void): void {
     this.#enqueue(requests.map((request, index) => toPending(request, (outcome) => settle(outcome, index))));
   }
@@ -131,12 +131,12 @@ export class Lane {
     this.#isBusy = false;
   }
 
-  /** Commits a batch: every request gets an outcome, returns to the queue or is parked. */
+  /** Commits a batch. Every request gets an outcome, returns to the queue or is parked. */
   async #commit(batch: readonly Pending[], options: AttemptOptions): Promise<void> {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
-    // If the lane is down, this batch is the rest of a halved batch or was parked. It is rejected instead of waiting for the reconnect.
+    // If the lane is down, this batch is half of a split batch, or was parked. It is rejected without waiting for the reconnect.
     if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
@@ -198,8 +198,8 @@ export class Lane {
   }
 
   /**
-   * Sends the next batch's first round trip directly after this commit, without waiting for its response, so that the database
-   * works while this process writes replies. Measured: 30% more events per second.
+   * Sends the next batch's first round trip directly after this commit, without waiting for the commit's response, so that the
+   * database works while this process writes replies. This gave 30% more events per second in a measurement.
    */
   #openAhead(session: Session, closing: readonly Pending[]): void {
     if (this.#queue.length === 0) return;
@@ -220,32 +220,32 @@ export class Lane {
   }
 
   async #recover(session: Session, error: unknown): Promise<Attempt> {
-    // The batch sent ahead has written nothing: it returns to the queue, and the rollback below ends its transaction.
+    // The batch sent ahead has written nothing, so it returns to the queue. The rollback below ends its transaction.
     this.#queue.putBack(this.#ahead?.batch ?? []);
     this.#ahead = null;
     if (error instanceof OutcomeUnknown) {
       session.destroy();
       return { kind: "unknown", error };
     }
-    // A bug, not a database error: the connection is still usable.
+    // `DecisionFailed` is a bug, not a database error, so the connection is still usable.
     const kind = error instanceof DecisionFailed ? "bad_row" : decodeSqlError(error).kind;
     if (kind === "lost") {
       session.destroy();
       return { kind, error };
     }
-    // After a failed second round trip the transaction is already rolled back, and this has no effect.
+    // After a failed second round trip the transaction is already rolled back, and this rollback has no effect.
     await session.rollback().catch(() => session.destroy());
     return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
 
-  /** Halves the batch until the request that fails is alone, so that the others succeed. */
+  /** Halves the batch until the failing request is alone, so that the others succeed. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     // Halving takes many round trips, so requests that are already too old are rejected first.
     for (const half of halve(refuseAged(batch)))
       await this.#commit(half, { opened: null, looksAhead: false });
   }
 
-  /** Takes the next requests in order; on the blocking lane, only those of one customer. */
+  /** Takes the next requests in order. On the blocking lane, takes only requests for one customer. */
   #take(): Pending[] {
     return this.#options.blocking === null ? this.#queue.takeOneCustomer() : this.#queue.take();
   }

@@ -3,15 +3,15 @@ import { Lane, type LaneOptions } from "./lane.ts";
 import type { EventRequest, Outcome, RuntimeRequest } from "./request.ts";
 
 const QUEUE_LENGTH_MAX = 2_000;
-/** While one lane decides, the other one writes. Measured with one lane: a third fewer events per second. */
+/** While one lane decides, the other lane writes. With a single lane, throughput was a third lower (in events per second). */
 const BULK_LANES = 2;
-/** Five of the largest batches for each lane. A batch is admitted while fewer events than this are waiting. */
+/** Five of the largest batches for each lane. A batch is admitted if fewer events than this are waiting in its lane. */
 const BULK_QUEUE_LENGTH_MAX = 5_000;
 
 /**
  * The lanes of one cell. A process sends all requests for a customer to the same lane. A lane skips a wallet that another
- * transaction has locked. Requests that were skipped several times move to the blocking lane, which waits for the lock.
- * Batches of events have lanes of their own, so that no other request waits behind them.
+ * transaction has locked. Requests that were skipped several times move to the blocking lane, which waits for the lock. Batches of
+ * events have separate lanes, so that no other request waits behind them.
  */
 export class Lanes {
   readonly #lanes: readonly Lane[];
@@ -37,7 +37,7 @@ export class Lanes {
     return span === null ? outcome : outcome.finally(() => span.settle());
   }
 
-  /** Commits the events of one batch in a few transactions. Each gets its own outcome, in the same order. */
+  /** Commits the events of one batch in a few transactions. Each event gets its own outcome, in the same order. */
   submitBatch(events: readonly EventRequest[]): Promise<readonly Outcome[]> {
     const lane = this.#bulk[this.#batches++ % BULK_LANES];
     assert(lane !== undefined, "batches take turns on their lanes");
@@ -57,7 +57,7 @@ export class Lanes {
     return [...this.#lanes, this.#blocking].map((lane) => lane.queueLength);
   }
 
-  /** Events of batches that wait. */
+  /** The number of batch events that are waiting. */
   get bulkQueueLength(): number {
     return this.#bulk.reduce((sum, { queueLength }) => sum + queueLength, 0);
   }

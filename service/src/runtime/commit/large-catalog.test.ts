@@ -60,7 +60,7 @@ test("old plan versions are not read again, so neither a charge nor a top-up wai
   expect(large).toBeLessThan(5 * small + 200);
 }, 60_000);
 
-test("a request that lacks a part of the catalog waits, while others in its lane are served", async () => {
+test("while a request waits for a part of the catalog, other requests in its lane are served", async () => {
   const { consume, context, project, service, cell, database, publish } = await setupCredits({ LANES: "1" });
   const live = { ...context, environmentId: project.live.environmentId };
   const cost = { credits: 10, per: 1 };
@@ -88,7 +88,7 @@ test("a request that lacks a part of the catalog waits, while others in its lane
   expect((await missing).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("a consume request whose plan cannot be read is rejected in time", async () => {
+test("a consume request whose plan cannot be read is rejected within the time limit", async () => {
   const { consume, database, publish } = await setupCredits({ LANES: "1" });
   await publish({ reach: "now" });
   const holder = await connectTo(database);
@@ -104,7 +104,7 @@ test("a consume request whose plan cannot be read is rejected in time", async ()
   expect((await consume(render("missing-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("a customer who missed 40 published versions gets all of them from a process with an empty cache", async () => {
+test("a process with an empty cache applies 40 published versions that a customer missed", async () => {
   const { assign, consume, database, project, publish } = await setupCredits();
   const limited = (quantity: number) => [
     { feature: "image.render", limit: { quantity, period: "month" } as const },

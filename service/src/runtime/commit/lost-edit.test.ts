@@ -30,7 +30,7 @@ async function rememberCatalog(database: TestDatabase): Promise<() => Promise<vo
   };
 }
 
-test("after a failover loses an edit, another edit with the same number is not mistaken for it", async () => {
+test("after a failover loses an edit, another edit with the same number is not mistaken for the lost edit", async () => {
   const { cell, context, database, publish, urls, project } = await setupTwo();
   const allowances = [{ pool: "credits", credits: 900, period: "month", rollover: 0, overage: 0 }] as const;
   await publish({ key: "big", name: "Big", allowances });

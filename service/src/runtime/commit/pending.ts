@@ -11,9 +11,9 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   name: EventName | null;
   /** A commit with this request was sent, and its outcome is unknown. */
   isUncertain: boolean;
-  /** How often the request was skipped because its wallet was locked. */
+  /** How many times the request was skipped because its wallet was locked. */
   skips: number;
-  /** How often a missing part of the catalog was fetched for this request, only to be outdated again at the next attempt. */
+  /** How many times a missing part of the catalog was fetched for this request. */
   fetches: number;
 };
 
@@ -22,12 +22,12 @@ export function toPending(request: RuntimeRequest, settle: Pending["settle"]): P
   return { request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 };
 }
 
-/** How much of a batch a request takes. Each of its items counts. */
+/** The size of a request in a batch: its number of items, or 1 without items. */
 export function sizeOf({ request }: Pending): number {
   return "consumption" in request ? request.consumption.items.length : 1;
 }
 
-/** A request that may have been committed is not rejected: its outcome is reported as unknown. */
+/** Rejects requests. If a request may have been committed, reports its outcome as unknown instead. */
 export function refuse(batch: readonly Pending[], outcome: Outcome): void {
   for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
 }

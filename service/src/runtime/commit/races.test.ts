@@ -5,7 +5,7 @@ import { shortHash } from "../../entitlement/fingerprint.ts";
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 1 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a retry that overtakes its original in another process does not make other requests fail", async () => {
+test("a retry that overtakes the original request in another process does not make other requests fail", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const original = await connectTo(database);
   // The original in another process has been written but not committed.
@@ -70,7 +70,7 @@ test("an event's recorded time is read after the locks are taken, not before wai
   expect(Number(fresh?.["recorded_at"])).toBeGreaterThanOrEqual(Number(rows[0].released_at) - 1);
 });
 
-test("statements planned on an empty database still use indexes when it is full", async () => {
+test("statements planned on an empty database still use indexes after the tables have grown", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record({ ...EVENT, idempotencyKey: "plans are made here" });
   const scans = async (): Promise<number> => {

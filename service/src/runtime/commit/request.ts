@@ -45,7 +45,7 @@ export type ConsumeRequest = Sender & {
   readonly duration: HoldDuration | null;
 };
 
-/** Settles, releases or extends a hold. The hold itself makes sure that only one request ends it, so there is no key. */
+/** Settles, releases or extends a hold. Only one request can end a hold, so no idempotency key is needed. */
 export type HoldChangeRequest = Sender & {
   readonly endpoint: "hold_change";
   readonly keyed: null;
@@ -56,7 +56,7 @@ export type HoldChangeRequest = Sender & {
 export type HoldAction =
   | {
       readonly kind: "settle";
-      /** The quantity actually used of the hold's only feature, or of each feature. Null charges all that is held. */
+      /** The quantity used: of the hold's only feature, or of each feature. If null, the full hold is charged. */
       readonly used: Quantity | readonly ConsumptionItem[] | null;
       readonly atMostHeld: boolean;
       readonly metadata: Metadata | null;

@@ -4,7 +4,7 @@ import { setupCredits } from "../../../test/credits.ts";
 
 const BODY = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("several errors are reported together", async () => {
+test("several errors in one body are reported together", async () => {
   const { consume } = await setupCredits();
   const { status, body } = await consume({ feature: "", quantity: 0, metadata: [], unknown: 1 });
   expect(status).toBe(400);
@@ -99,7 +99,7 @@ const badBody = fc.oneof(
   { weight: 1, arbitrary: broken },
 );
 
-test("each of 2,000 invalid bodies gets a 400, and none is charged or leaves a row", {
+test("each of 2,000 invalid bodies gets 400, charges nothing and leaves no row", {
   timeout: 60_000,
 }, async () => {
   const { consume, database } = await setupCredits();

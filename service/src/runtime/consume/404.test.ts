@@ -62,7 +62,7 @@ test("the hint names the environment that has the feature, live or test", async 
   expect(await ask(project.live.key.secret, "neither")).not.toMatch(/exists in/);
 });
 
-test("a feature in another project gives no hint", async () => {
+test("a feature in another project is not mentioned in a hint", async () => {
   const credits = await setupCredits();
   const other = await createTestProject(credits.database, "Another product");
   for (const { key } of [other.test, other.live]) {

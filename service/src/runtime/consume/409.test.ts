@@ -23,7 +23,7 @@ test("if two processes receive one key with different quantities, one request is
   await expectSoundBooks(database);
 });
 
-test("if concurrent requests use one key for different customers, one is charged", async () => {
+test("if concurrent requests use one key for different customers, only one request is charged", async () => {
   const { consumeAt, assign, database } = await setupTwo();
   const customers = times(16, (i) => `customer-${i}`);
   for (const customer of customers) await assign(customer);

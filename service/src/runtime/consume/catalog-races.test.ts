@@ -29,7 +29,7 @@ test("no consume request is wrongly denied while plans are published and assigne
   await expectSoundBooks(database);
 });
 
-/** Each change keeps the customer's plan, or replaces it with an equally good one. */
+/** Each change keeps the customer's plan, or replaces it with an equivalent plan. */
 async function editAll(
   { cell, context, publish, assign }: TwoServices,
   customers: readonly string[],
@@ -93,7 +93,7 @@ test("a new feature is available in both processes immediately, and is never rep
   }
 });
 
-test("a version with reach `now` applies exactly once during 60 charges, and used credits stay used", async () => {
+test("a plan version published with reach `now` applies exactly once during 60 charges, and used credits stay used", async () => {
   const { publish, assign, renderAt, database } = await setupTwo();
   for (const round of rounds(3)) {
     const customerId = `customer-${round}`;

@@ -50,7 +50,7 @@ test("if the response to a commit is lost, the charge is found, counted once and
   await expectSoundBooks(database);
 });
 
-test("a lost commit that cannot be found in time is reported as unknown, and a retry with the key returns the outcome", async () => {
+test("if a lost commit is not found in time, the charge's outcome is reported as unknown, and a retry with the key returns it", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -64,7 +64,7 @@ test("a lost commit that cannot be found in time is reported as unknown, and a r
   expect(await database.count("cell.ledger", "kind = 2")).toBe(2);
 });
 
-test("without a database, consume and check requests are rejected within a second, and succeed again afterward", async () => {
+test("during a database outage, consume and check requests are rejected within a second, and they succeed afterward", async () => {
   const { database, wire, render, check } = await setupOnWire();
   await render("warm");
   expect((await check()).status).toBe(200);
@@ -80,7 +80,7 @@ test("without a database, consume and check requests are rejected within a secon
   await expectSoundBooks(database);
 });
 
-test("a charge that PostgreSQL rejects is isolated by halving the batch, and the others are charged", async () => {
+test("a charge that PostgreSQL rejects is isolated by halving the batch, and the other charges succeed", async () => {
   const { consume, database } = await setupCredits({ LANES: "1" });
   await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
   const replies = await Promise.all(
@@ -93,9 +93,9 @@ test("a charge that PostgreSQL rejects is isolated by halving the batch, and the
   await expectSoundBooks(database);
 });
 
-// The second feature is not in the plan: its denial must not use the wallet of the customer who has the same number.
+// The second feature is not in the plan. Its denial must not use the wallet of the customer who has the same number.
 test.each(["text.generate", "video.render"])(
-  "if the customer sequence is behind, only new customers are rejected: %s",
+  "if the sequence of customer numbers lags behind, only requests for new customers are rejected: %s",
   async (feature) => {
     const { cell, consume, context, database, topUp } = await setupCredits({ LANES: "1" });
     await topUp("ada", 1_000);
@@ -128,7 +128,7 @@ test.each(["text.generate", "video.render"])(
   },
 );
 
-test("without the privilege to delete expired keys, only requests that reuse one fail", async () => {
+test("without the privilege to delete expired keys, only requests that reuse an expired key fail", async () => {
   const { consume, database, topUp } = await setupCredits({ LANES: "1", IDEMPOTENCY_DAYS: "40" });
   await topUp("ada", 1_000);
   const charge = (key: string) =>
@@ -137,7 +137,7 @@ test("without the privilege to delete expired keys, only requests that reuse one
   await database.query("alter table cell.keyed_requests disable trigger user");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '41 days'");
   await database.query("alter table cell.keyed_requests enable trigger user");
-  // As when migrations run without IDEMPOTENCY_DAYS, but services run with it.
+  // The same happens if migrations run without IDEMPOTENCY_DAYS, but services run with it.
   await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: false });
   const replies = await Promise.all(times(40, (i) => charge(`key-${i}`)));
   expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 500 : 200)));

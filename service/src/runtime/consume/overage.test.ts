@@ -71,7 +71,7 @@ test("the overage to invoice can be read for a customer and for a month, without
   expect(lines.join("\n")).not.toContain("MISMATCH");
 });
 
-test("items, holds and a backend's reversal carry overage, and everything is verified", async () => {
+test("items, holds and a backend's reversal record overage, and verification finds no mismatch", async () => {
   const { consume, open, settle, database, manage, here } = await setupOverage();
   const items = [
     { ...IMAGE, quantity: 9 },
@@ -112,7 +112,7 @@ test("until the upgrade is finished, no plan can allow overage", async () => {
   expect(await publish(50)).toMatchObject({ status: 409, body: { code: "upgrade_unfinished" } });
 });
 
-test("verify finds overage that the ledger does not explain", async () => {
+test("purser verify reports overage that the ledger does not explain", async () => {
   const { consume, database } = await setupOverage();
   await consume({ ...IMAGE, quantity: 12 });
   await database.query("update cell.wallets set state = replace(state, ',null,20,0]', ',null,10,0]')");

@@ -11,7 +11,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 
 const ADA = brandAs<CustomerId>("ada");
 
-test("of 50 concurrent consume requests with credits for 10, through two processes, exactly 10 are allowed", {
+test("with credits for 10, exactly 10 of 50 concurrent consume requests through two processes are allowed", {
   timeout: 600_000,
 }, async () => {
   const { assign, renderAt, database } = await setupTwo();
@@ -26,7 +26,7 @@ test("of 50 concurrent consume requests with credits for 10, through two process
   await expectSoundBooks(database);
 });
 
-test("of 50 concurrent consume requests with a limit of 5, exactly 5 are allowed", {
+test("with a limit of 5, exactly 5 of 50 concurrent consume requests are allowed", {
   timeout: 600_000,
 }, async () => {
   const { assign, consumeAt, database } = await setupTwo();
@@ -55,7 +55,7 @@ test("concurrent charges spend four grants exactly to 0, in spending order", asy
       price: null,
       note: null,
     });
-  // These come in addition to grant 1, the allowance of 100, which expires in about 30 days.
+  // Grant 1 is the allowance of 100, which expires in about 30 days.
   await add("purchase", 13, null);
   await add("manual", 37, inDays(1));
   await add("promotion", 54, inDays(7));

@@ -16,7 +16,7 @@ test("a charge to a customer without a wallet, created by the previous release, 
   await recordAsBefore(credits);
   const consume = credits.consume(RENDER);
   const reply = await Promise.race([consume, pause(4_000).then((): Reply | null => null)]);
-  // The transaction must end in any case, because otherwise the service could not stop.
+  // The transaction must always end, because otherwise the service could not stop.
   await giveWallet(credits);
   await consume;
   expect(reply?.body).toMatchObject({ allowed: false, reason: "no_active_plan", balance: 0 });

@@ -65,7 +65,7 @@ export async function answerConsume(
 
 type AskedToConsume = {
   readonly consumption: Consumption;
-  /** Null charges immediately. */
+  /** If null, the request charges immediately. */
   readonly duration: HoldDuration | null;
   readonly idempotencyKey: string;
 };
@@ -130,7 +130,7 @@ function readItems(body: QuestionBody, errors: FieldError[]): ConsumptionItem[] 
   return items.map(toItem);
 }
 
-/** Each feature occurs once. */
+/** Reports invalid feature keys, and features that occur more than once. */
 export function checkFeatures(items: readonly { feature: string }[], errors: FieldError[]): void {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {

@@ -23,8 +23,8 @@ export const questionFields = {
         minItems: 1,
         maxItems: ITEMS_MAX,
         description:
-          "Several features at once, instead of `feature` and `quantity`. Each feature occurs once. The items are decided in order. " +
-          "Either all of them are charged, or none.",
+          "Several features at once, instead of `feature` and `quantity`. Each feature can occur only once. The items are decided in order. " +
+          "Either all items are charged, or none.",
       },
     ),
   ),
@@ -36,7 +36,7 @@ export const consumeFields = {
   idempotencyKey: idempotencyKeyField(
     "Identifies this operation: a retry with the same key and request returns the original response and is not charged again. Use a new key for a new operation.",
   ),
-  memberId: Type.Optional(memberIdField("Recorded and reported; it does not affect decisions.")),
+  memberId: Type.Optional(memberIdField("Recorded for reports. Does not affect decisions.")),
   metadata: Type.Optional(metadataField),
 };
 
@@ -64,7 +64,7 @@ const nullableTime = (description: string) =>
 
 const affordableQuantity = Type.Integer({
   description:
-    "Only if denied: how many units the balance, overage and limit allow now. With `items`: the quantity of the denied item that could be allowed after the items before it.",
+    "Only if denied: how many units the balance, overage and limit allow now. With `items`: how many units of the denied item are allowed after the items before it.",
   examples: [4],
 });
 
@@ -91,7 +91,7 @@ const itemFields = {
 const positionFields = {
   balance: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Credits in the feature's pool. A check returns the balance before the charge; a consume request returns the balance after it. Null for an unknown customer.",
+      "Credits in the feature's pool. A check returns the balance before the charge. A consume request returns the balance after the charge. Null for an unknown customer.",
     examples: [90],
   }),
   resetsAt: nullableTime("When the plan grants the next allowance."),
@@ -108,18 +108,18 @@ const positionFields = {
       ),
       Type.Null(),
     ],
-    { description: "The customer's limit on this feature. Null if there is none." },
+    { description: "The customer's limit on this feature. Null if the feature has no limit." },
   ),
   overage: Type.Optional(
     Type.Object(
       {
         credits: Type.Union([Type.Integer(), Type.Null()], {
-          description: "How many credits the plan allows in each period. Null: unlimited.",
+          description: "Overage credits that the plan allows per period. Null: unlimited.",
           examples: [500],
         }),
         used: Type.Integer({ description: "Used in this period.", examples: [20] }),
         remaining: Type.Union([Type.Integer(), Type.Null()], {
-          description: "Neither used nor held. Null: unlimited.",
+          description: "Overage that is neither used nor held. Null: unlimited.",
           examples: [480],
         }),
       },
@@ -144,7 +144,7 @@ export const poolField = Type.String({
   examples: ["credits"],
 });
 const creditsCharged = Type.Integer({
-  description: "Taken from the balance. The rest of `creditsRequired` is overage.",
+  description: "Credits taken from the balance. The rest of `creditsRequired` is overage.",
   examples: [10],
 });
 const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
@@ -174,7 +174,10 @@ export const ofItems = <T extends TProperties>(charge: T) => ({
       { ...itemFields, ...charge, pool: poolField, ...positionFields },
       { additionalProperties: false },
     ),
-    { description: "In the order of the request. Each balance is the one after the whole request." },
+    {
+      description:
+        "In the order of the request. A check returns each `balance` before the whole request. Other requests return it after the whole request.",
+    },
   ),
 });
 

@@ -7,7 +7,7 @@ const KEYS = [
   "01K9X0000QXXXXXXXXXXXXXXXX",
 ];
 
-test("UUIDv7 and ULID keys replay, and are stored in time order", async () => {
+test("requests with UUIDv7 and ULID keys are replayed, and the keys are stored in time order", async () => {
   const { database, consume } = await setupCredits();
   const send = (idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "image.render", quantity: 1, idempotencyKey });

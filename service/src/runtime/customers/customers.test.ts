@@ -101,7 +101,7 @@ test("an unknown customer gets the results that a check would return, and is not
   expect(await database.count("cell.customers", "customer_id = 'nobody'")).toBe(0);
 });
 
-test("a block and a plan's end are shown, and an unknown feature or an invalid query is rejected", async () => {
+test("a customer's block and plan end are shown, and an unknown feature or an invalid query is rejected", async () => {
   const { read, manage } = await setup();
   await manage("POST", "customers/ada/plan", {
     body: { plan: "pro", endsAt: "2100-01-01T00:00:00Z", shorten: true },
@@ -118,7 +118,7 @@ test("a block and a plan's end are shown, and an unknown feature or an invalid q
   expect((await read("ada?feature=export")).status).toBe(400);
 });
 
-test("the `check` scope is required, and sufficient", async () => {
+test("reading a customer requires only the `check` scope", async () => {
   const { read, database, project } = await setup();
   const allow = (scopes: string) =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);

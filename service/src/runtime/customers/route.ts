@@ -69,7 +69,7 @@ const CustomerAnswer = Type.Object({
       overage: nullable(OverageView),
       resetsAt: Type.Union([time, Type.Null()], { description: "When the plan grants the next allowance." }),
       nextExpiries: Type.Array(Type.Object({ expiresAt: time, credits: Type.Integer({ examples: [250] }) }), {
-        description: "Up to five upcoming times at which credits expire, with the credits that expire then.",
+        description: "Up to five upcoming expiry times, each with the number of credits that expire.",
       }),
     }),
   ),
@@ -85,7 +85,7 @@ const CustomerAnswer = Type.Object({
       ),
       affordableQuantity: Type.Union([Type.Integer({ examples: [125] }), Type.Null()], {
         description:
-          "How many units the balance, overage and limit allow now. Null if nothing restricts them.",
+          "How many units the balance, overage and limit allow now. Null if nothing restricts the quantity.",
       }),
       limit: nullable(
         Type.Object({
@@ -99,7 +99,7 @@ const CustomerAnswer = Type.Object({
   ),
 });
 
-/** Everything a customer can use now, for a page that shows it. */
+/** Returns everything that a customer can use now, for display. */
 export function readCustomerRoute(parts: CustomerParts) {
   return runtimeRoute({
     path: "/v1/customers/{customerId}",
@@ -107,8 +107,8 @@ export function readCustomerRoute(parts: CustomerParts) {
     operationId: "readCustomer",
     summary: "Show a customer's plan, credits and features",
     description:
-      "For a page that shows what a customer has: the current and the pending plan, the balance of each pool, and for each feature the " +
-      "result of a check for one unit. Changes nothing.",
+      "Returns the customer's current and pending plan, the balance of each pool, and for each feature the result of a check for one unit. " +
+      "Use it for a page that shows what a customer has. Changes nothing.",
     params,
     query,
     answer: { description: "What the customer can use now.", ...CustomerAnswer },

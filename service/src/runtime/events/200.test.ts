@@ -3,7 +3,7 @@ import { setup } from "../../../test/harness.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
 
-test("an accepted event is stored with its key, quantity, metadata, both times and request ID, and no feature", async () => {
+test("an accepted event is stored with its fields, its recorded time and the request ID, but no feature", async () => {
   const { database, record } = await setup();
   const metadata = { model: "small", nested: { list: [1, "two", null] } };
   const timestamp = new Date(Date.now() - 60_000).toISOString();
@@ -32,7 +32,7 @@ test("an accepted event is stored with its key, quantity, metadata, both times a
   expect(Math.abs(Date.now() - Number(row?.["recorded_at"]))).toBeLessThan(10_000);
 });
 
-test("without a key every request is a new event", async () => {
+test("without an idempotency key, every request is a new event", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(Array.from({ length: 20 }, () => record(EVENT)));
   expect(new Set(replies.map((reply) => reply.body["eventId"])).size).toBe(20);

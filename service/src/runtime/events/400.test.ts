@@ -242,7 +242,7 @@ const badBody: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: broken },
 );
 
-test("an invalid body is always a 400 or 422 and leaves no row", {
+test("an invalid body always gets 400 or 422 and leaves no row", {
   timeout: 180_000,
 }, async () => {
   const parts = await setup();

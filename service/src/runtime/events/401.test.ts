@@ -42,7 +42,7 @@ test("unknown, revoked, expired and mistyped keys get the same response", async 
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("a management token is recognized and reported as such, without a lookup", async () => {
+test("a management token sent as an API key is recognized without a lookup", async () => {
   const { service } = await setup();
   const bodies = new Set<string>();
   for (const secret of [makeManagementToken(), "pur_mgmt_0123456789"]) {
@@ -58,7 +58,7 @@ test("a management token is recognized and reported as such, without a lookup", 
   expect(bodies.size).toBe(1);
 });
 
-test("the key is read from the header only, and the scheme is case-insensitive", async () => {
+test("the API key is read only from the header, and the scheme is case-insensitive", async () => {
   const { service, project } = await setup();
   const { secret } = project.test.key;
   const url = `${service.url}/v1/events`;
@@ -78,7 +78,7 @@ test.each([
   ["no key at all", "Bearer"],
   ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
   ["two words", "Bearer one two"],
-])("a header with %s is treated as missing", async (_, authorization) => {
+])("an Authorization header with %s is treated as missing", async (_, authorization) => {
   const { service } = await setup();
   const reply = await post(`${service.url}/v1/events`, null, EVENT, { authorization });
   expect(reply).toMatchObject({ status: 401, body: { code: "api_key_missing" } });

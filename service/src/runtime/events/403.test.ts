@@ -9,7 +9,7 @@ test.each([
   ["{check,consume}", 403],
   ["{events}", 200],
   ["{check,events}", 200],
-])("a key with the scopes %s gets %i", async (scopes, status) => {
+])("an API key with the scopes %s gets %i", async (scopes, status) => {
   const database = await createDatabase();
   const { test: environment } = await createTestProject(database);
   await database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, environment.key.id]);

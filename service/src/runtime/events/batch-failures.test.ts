@@ -29,7 +29,7 @@ async function setupOnWire() {
   return { database, wire, send };
 }
 
-test("a commit whose response was lost is found, and its events are not marked as replayed", async () => {
+test("if the response to a batch's commit is lost, its events are found and not marked as replayed", async () => {
   const { database, wire, send } = await setupOnWire();
   await send(batchOf("warm", 1));
   wire.loseNextCommitReply();
@@ -47,7 +47,7 @@ test("an unknown outcome returns 503 for the whole batch, and resending the batc
   expect(reply).toMatchObject({ status: 503, body: { code: "outcome_unknown" } });
   expect(reply.headers.get("retry-after")).toBe("1");
   wire.mend();
-  // Each lane reconnects on its own, so the first of these may still get 503.
+  // Each lane reconnects independently, so the first request may still get 503.
   const countReplayed = async (): Promise<number> => {
     const again = await send(batchOf("lost", 50));
     return again.status === 200 ? resultsOf(again).filter(({ replayed }) => replayed === true).length : 0;
@@ -56,7 +56,7 @@ test("an unknown outcome returns 503 for the whole batch, and resending the batc
   expect(await database.count("cell.events")).toBe(51);
 });
 
-test("without a database a batch gets 503 within a second, and nothing is stored", async () => {
+test("while the database is unreachable, a batch gets 503 within a second, and nothing is stored", async () => {
   const { database, wire, send } = await setupOnWire();
   await send(batchOf("warm", 1));
   wire.cut({ refusing: true });
@@ -130,7 +130,7 @@ test("each event of a batch takes a token, and the next request waits until the 
   const { database, send } = await setupWithRate(100);
   const first = await send("events/batch", batchOf("first", 10));
   expect(first.headers.get("ratelimit")).toBe('"key-per-process";r=90;t=1');
-  // Admitted, because the bucket is not in deficit yet. It then lacks about 210 tokens.
+  // Admitted, because the bucket is not in deficit yet. Its deficit is then about 210 tokens.
   const large = await send("events/batch", batchOf("large", 300));
   expect(large.status).toBe(200);
   expect(large.headers.get("ratelimit")).toBe('"key-per-process";r=0;t=3');
@@ -142,7 +142,7 @@ test("each event of a batch takes a token, and the next request waits until the 
   expect(await database.count("cell.events")).toBe(310);
 });
 
-test("of batches that arrive together, only one puts the bucket into deficit", async () => {
+test("only one of several concurrent batches puts the bucket into deficit", async () => {
   const { database, send } = await setupWithRate(50);
   const replies = await Promise.all(times(8, (i) => send("events/batch", batchOf(`batch-${i}`, 900))));
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -150,7 +150,7 @@ test("of batches that arrive together, only one puts the bucket into deficit", a
   expect(await database.count("cell.events")).toBe(900);
 });
 
-test("the request log has one line for a batch, with its counts, and only once the upgrade is finished", async () => {
+test("after the upgrade is finished, the request log has one entry for each batch, with its counts", async () => {
   const { database, service, project } = await setup();
   const send = (body: unknown) => post(`${service.url}/v1/events/batch`, project.test.key.secret, body);
   await database.query("update cell.identity set data_format = 1");

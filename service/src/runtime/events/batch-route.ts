@@ -11,7 +11,7 @@ import { toEventRequest } from "./read-event.ts";
 import { BatchAnswer, BatchBody, BatchEvent, DescribedBatch, type EventBody } from "./schema.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Events read in one turn of the event loop, so that other requests do not wait for a whole batch. */
+/** Number of events read in one turn of the event loop, so that other requests do not wait for a whole batch. */
 const EVENTS_PER_TURN = 100;
 
 type BatchParts = { readonly lanesOf: (cell: string) => Lanes; readonly publicUrl: string | null };
@@ -27,7 +27,7 @@ export function batchRoute({ lanesOf, publicUrl }: BatchParts) {
     operationId: "recordEvents",
     summary: "Record up to 1,000 events",
     description:
-      "Stores each event as `POST /v1/events` does, and shares its idempotency keys. An event that is rejected does not affect the others: " +
+      "Stores each event like `POST /v1/events`, and shares its idempotency keys. A rejected event does not affect the others: " +
       "the response is 200, with a result for each event in order. All accepted events are stored before the response is sent. " +
       "If every event fails with status 500 or 503, the response is that error. " +
       "It is always safe to send the same batch again. The body can be up to 1 MiB. Each event counts against the rate limit.",
@@ -52,14 +52,14 @@ export function countEvents(body: unknown): number {
   return (body as BatchBody).events.length;
 }
 
-/** Reads events for the lane. An invalid one has its result already. */
+/** Converts events to requests for the lane. An invalid event becomes a result with its error. */
 async function readEvents(
   caller: Asking,
   events: readonly unknown[],
   request: FastifyRequest,
 ): Promise<(EventRequest | Result)[]> {
   const read: (EventRequest | Result)[] = [];
-  // One trace has one step at a time: the last event waits and is committed last.
+  // A span records one step at a time, so only the last event gets the span, because it is committed last.
   const asking = { ...caller, span: null };
   for (const [index, event] of events.entries()) {
     if (index > 0 && index % EVENTS_PER_TURN === 0) await nextTurn();
@@ -83,8 +83,8 @@ function toResult(outcome: Outcome | undefined): Result {
 }
 
 /**
- * If Purser failed to decide any event, the whole request fails, as with a single event. Clients then retry it without reading
- * results. An unknown outcome is reported before others, because the others claim that nothing was executed.
+ * If Purser decided none of the events, the whole request fails, as with a single event. Clients then retry the batch without
+ * reading results. An unknown outcome takes precedence, because the other errors say that nothing was executed.
  */
 function refuseIfNoneWasDecided(results: readonly Result[]): void {
   const errors = results.flatMap((result) => ("error" in result ? [result.error] : []));

@@ -24,7 +24,7 @@ function sendTo({ service, project }: Setup, body: unknown): Promise<Reply> {
 const resultsOf = ({ body }: Reply): Result[] => body["results"] as Result[];
 const idsOf = (reply: Reply) => resultsOf(reply).map(({ eventId }) => eventId);
 
-test("each event gets its own result, in order, and an invalid one rejects only itself", async () => {
+test("each event in a batch gets its own result, in order, and an invalid event does not affect the others", async () => {
   const parts = await setup();
   const old = new Date(Date.now() - 36 * 86_400_000).toISOString();
   const reply = await sendTo(parts, {
@@ -91,7 +91,7 @@ test("a rejected event has the error that a single event would have returned", a
   }
 });
 
-test("keys are shared with single events, in both directions, and an event is replayed even if others are new", async () => {
+test("batches and single events share their idempotency keys, and an event is replayed even if other events are new", async () => {
   const parts = await setup();
   const single = await parts.record(event("single"));
   const first = await sendTo(parts, { events: [event("single"), event("batch")] });
@@ -108,7 +108,7 @@ test("keys are shared with single events, in both directions, and an event is re
   expect(await parts.database.count("cell.events")).toBe(3);
 });
 
-test("a key that was used for something else rejects only its event, whatever it was used for", async () => {
+test("a key already used for a different request rejects only its own event", async () => {
   const parts = await setupCredits();
   const { service, project, assign, consume } = parts;
   await parts.record(event("payload"));
@@ -254,7 +254,7 @@ test("while a batch waits for a lock, charges and single events do not", async (
   ]);
 });
 
-test("a key without the scope gets 403, none gets 401, and GET gets 405", async () => {
+test("an API key without the scope gets 403, a request without a key gets 401, and a GET request gets 405", async () => {
   const parts = await setup();
   const { service, project, database } = parts;
   const url = `${service.url}/v1/events/batch`;

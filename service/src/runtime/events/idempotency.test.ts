@@ -89,7 +89,7 @@ test("32 concurrent copies of a request, through one process or two, store one e
   expect(await database.count("cell.keyed_requests")).toBe(20);
 });
 
-test("another project may use the same key", async () => {
+test("another project can use the same idempotency key", async () => {
   const { database, record, service } = await setup();
   const stranger = await createTestProject(database, "Another product");
   const first = await record(EVENT);

@@ -16,7 +16,7 @@ const EXAMPLE = {
   idempotencyKey: "job-7f3a-usage",
 };
 
-/** Validates the body and generates the OpenAPI document; `read-event.ts` checks what a schema cannot express. */
+/** Validates the body and describes it in the OpenAPI document. `read-event.ts` checks what a schema cannot express. */
 export const EventBody = Type.Object(
   {
     customerId: customerIdField("Unknown customers are created."),
@@ -33,7 +33,7 @@ export const EventBody = Type.Object(
       description: "How much was used.",
       examples: [1250],
     }),
-    memberId: Type.Optional(memberIdField("Recorded and reported.")),
+    memberId: Type.Optional(memberIdField("Recorded for reports.")),
     metadata: Type.Optional(metadataField),
     timestamp: Type.Optional(
       Type.String({
@@ -56,7 +56,7 @@ export const EventBody = Type.Object(
 
 export type EventBody = Static<typeof EventBody>;
 
-/** Problem codes of an event, in addition to those of all requests. */
+/** Problem codes for an event, in addition to the codes for all requests. */
 export const EVENT_CODES = [
   "idempotency_key_reused",
   "timestamp_out_of_range",
@@ -77,7 +77,7 @@ export const BatchBody = Type.Object(
 
 export type BatchBody = Static<typeof BatchBody>;
 
-/** An event of a batch: as in `EventBody`, but the key is required. */
+/** An event in a batch. Like `EventBody`, but with a required key. */
 export const BatchEvent = Type.Object(
   {
     ...EventBody.properties,

@@ -30,10 +30,10 @@ export function settleHoldRoute(lanesOf: LanesOf) {
     summary: "Settle a hold with the quantity used",
     description:
       "Charges for the quantity that was actually used, and releases the rest. A settlement is never denied, because the work is done. If the " +
-      "price exceeds the hold, the rest is taken from the customer's other credits, then from overage. Any amount that neither covers is " +
+      "price exceeds the hold, the excess is taken from the customer's other credits, then from overage. Any amount that neither covers is " +
       "returned as `creditsUncovered`. " +
       "Repeating the same settlement returns the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
-      "credits can be settled for 35 days. The response then has `late: true`.",
+      "credits can be settled up to 35 days after its expiry. The response then has `late: true`.",
     params: holdParams,
     body: SettleBody,
     answer: { description: "The hold is settled.", ...ClosedAnswer },
@@ -43,7 +43,7 @@ export function settleHoldRoute(lanesOf: LanesOf) {
   });
 }
 
-/** Releases everything. */
+/** Releases all credits of a hold. */
 export function releaseHoldRoute(lanesOf: LanesOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}/release",
@@ -51,7 +51,7 @@ export function releaseHoldRoute(lanesOf: LanesOf) {
     operationId: "releaseHold",
     summary: "Release a hold",
     description:
-      "For work that was not done. Releases all credits of the hold and charges nothing. Repeating it returns the same response.",
+      "For work that was not done. Releases all credits of the hold and charges nothing. Repeating the release returns the same response.",
     params: holdParams,
     body: ReleaseBody,
     answer: { description: "The hold is released.", ...ClosedAnswer },
@@ -128,7 +128,7 @@ export function readSettlement(body: SettleBody): HoldAction {
   };
 }
 
-/** Sorts the items and drops unused ones: neither their order nor unused items make it a different settlement. */
+/** Sorts the items and drops unused ones, because neither the order nor unused items affect a settlement. */
 function usedItems(items: readonly ConsumptionItem[]): ConsumptionItem[] {
   return items.filter(({ quantity }) => quantity > 0).sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }

@@ -25,7 +25,7 @@ test("a repeated settlement gets the original response even if the metadata limi
   expect((await settle(other, body)).body["code"]).toBe("metadata_limit_exceeded");
 });
 
-test("a settlement counts as the same if its items are reordered or its unused items are left out", async () => {
+test("a settlement is a repeat even if its items are reordered or its unused items are omitted", async () => {
   const { hold, settle } = await setupHolds();
   const items = [TEXT, { feature: "image.render", quantity: 2 }, { feature: "export", quantity: 1 }];
   const holdId = String((await hold({ items })).body["holdId"]);
@@ -157,11 +157,11 @@ test("a batch of checks for a customer with 1,000 expired holds ends those holds
   const oneMs = await ask();
   const startMs = performance.now();
   await Promise.all(Array.from({ length: 50 }, ask));
-  // Fifty checks come in a few batches. Ended one by one, they would take fifty times as long.
+  // The 50 checks run in a few batches. Ending the holds for each check would take 50 times as long.
   expect(performance.now() - startMs).toBeLessThan(15 * Math.max(oneMs, 20));
 });
 
-test("a hold due to end before the wallet's last decision counts as ended, even if this process's clock is behind", async () => {
+test("a hold that expired before the wallet's last decision counts as ended, even if this process's clock is behind", async () => {
   const { open, settle, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, expiresInSeconds: 120 });
   await database.query("update cell.wallets set decided_at = clock_timestamp() + interval '5 minutes'");

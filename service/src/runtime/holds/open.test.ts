@@ -28,7 +28,7 @@ test("a hold sets credits aside: they cannot be spent, and the ledger has no ent
   await expectVerified(database);
 });
 
-test("opening again with the same key returns the same hold, and sets nothing more aside", async () => {
+test("opening a hold again with the same key returns the same hold, and sets no more credits aside", async () => {
   const { hold, balance } = await setupHolds();
   const body = { ...TEXT, idempotencyKey: "h1", expiresInSeconds: 60, onExpiry: "charge" };
   const first = await hold(body);
@@ -42,7 +42,7 @@ test("opening again with the same key returns the same hold, and sets nothing mo
   }
 });
 
-test("a key is used for a hold or for a charge, not for both", async () => {
+test("an idempotency key cannot be used for both a hold and a charge", async () => {
   const { hold, consume } = await setupHolds();
   await hold({ ...TEXT, idempotencyKey: "k" });
   const charge = await consume({ customerId: "ada", ...TEXT, idempotencyKey: "k" });
@@ -69,7 +69,7 @@ test("a hold that is not affordable is denied like a charge, and the denial is s
   expect(await database.count("cell.hold_changes")).toBe(0);
 });
 
-test("an extension increases the total and the expiry, and never reduces either", async () => {
+test("an extension can increase a hold's quantity and expiry, but never reduces them", async () => {
   const { open, extend, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, expiresInSeconds: 60 });
   const raised = await extend(holdId, { quantity: 20_000, expiresInSeconds: 3_600 });
@@ -119,7 +119,7 @@ test("a hold lasts at most 7 days after it is opened", async () => {
   expect(reply.body).toMatchObject({ status: 422, code: "hold_too_long" });
 });
 
-test("a hold counts toward the limit immediately, and a settlement replaces the count", async () => {
+test("an open hold counts toward the limit, and after settlement only the quantity used counts", async () => {
   const { open, hold, settle, check } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5 });
   const denied = await hold({ feature: "export" });
@@ -129,7 +129,7 @@ test("a hold counts toward the limit immediately, and a settlement replaces the 
   expect(limit).toMatchObject({ used: 2, remaining: 3 });
 });
 
-test("a hold is read with its member and metadata, and listed with the customer", async () => {
+test("a hold can be read with its member and metadata, and is in the customer's list of holds", async () => {
   const { open, settle, read } = await setupHolds();
   const first = await open({ ...TEXT, memberId: "user_7", metadata: { job: 1 } });
   const second = await open({ feature: "image.render" });
@@ -160,7 +160,7 @@ test("a hold is read with its member and metadata, and listed with the customer"
   expect((await read("/v1/customers/nobody/holds")).body).toEqual({ items: [], nextCursor: null });
 });
 
-test("a hold of another customer, or with a made-up ID, does not exist", async () => {
+test("another customer's hold, or a made-up hold ID, is not found", async () => {
   const { open, assign, settle, release, extend, read } = await setupHolds();
   await assign("bob");
   const holdId = await open(TEXT);
@@ -176,7 +176,7 @@ test("a hold of another customer, or with a made-up ID, does not exist", async (
     expect(reply.body).toMatchObject({ status: 404, code: "hold_not_found" });
 });
 
-test("the 1,001st open hold of a customer is rejected, and its key is still free", {
+test("the 1,001st open hold of a customer is rejected, and its key can be used again", {
   timeout: 60_000,
 }, async () => {
   const { hold, open, settle, topUp, database } = await setupHolds();

@@ -6,7 +6,7 @@ import { rounds } from "../../../test/rounds.ts";
 import { countAllowed, times } from "../../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
 
-/** Two services on one database. `at` alternates between them. */
+/** Two services on one database. `at` alternates between the services. */
 async function setupTwo(): Promise<Holds & { at(turn: number): Holds }> {
   const first = await setupHolds();
   const second = openHolds(first, (await startTestService(first.database)).url);
@@ -16,7 +16,7 @@ async function setupTwo(): Promise<Holds & { at(turn: number): Holds }> {
 const statusesOf = (replies: readonly Reply[]): unknown[] =>
   replies.map(({ status, body }) => body["code"] ?? status);
 
-test("of 50 concurrent holds with credits for 10, exactly 10 are allowed", {
+test("with credits for 10, exactly 10 of 50 concurrent holds are allowed", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, balance, database } = await setupTwo();
@@ -30,7 +30,7 @@ test("of 50 concurrent holds with credits for 10, exactly 10 are allowed", {
   await expectVerified(database);
 });
 
-test("of concurrent settlements and releases of one hold, exactly one wins, and the others report how the hold ended", {
+test("only one of several concurrent settlements and releases ends a hold, and the others report how it ended", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -70,7 +70,7 @@ test("a hold that is settled and released at the moment of its expiry is charged
       ...times(4, (i) => at(i).release(holdId, { customerId })),
       ...times(4, (i) => at(i).hold({ customerId, feature: "text.generate", quantity: 1 })),
     ]);
-    // A hold that was charged when it expired cannot be settled again; one that was released is settled late, and only once.
+    // A hold that was charged when it expired cannot be settled again. A hold that was released is settled late, and only once.
     const settled = replies.slice(0, 4);
     expect(new Set(statusesOf(settled))).toEqual(new Set([onExpiry === "charge" ? "hold_settled" : 200]));
     expect(new Set(settled.map(({ body }) => body["consumeId"])).size).toBe(1);
@@ -119,12 +119,12 @@ test("holds that are open across the end of a period do not reduce the allowance
     ]),
   );
   expect(new Set(statusesOf(replies))).toEqual(new Set([200]));
-  // The settled 3 came from the old allowance. The fourth was released and expired with it.
+  // The old allowance paid for the 3 settled units. The credits for the fourth unit were released and expired.
   for (const { customerId } of held) expect(await balance(customerId)).toBe(90);
   await expectVerified(database);
 });
 
-test("holds that are open during a new version or a plan change are settled on the terms of their opening", {
+test("holds that are open during a version or plan change are settled on the terms in force when they were opened", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, publish, balance, database } = await setupTwo();

@@ -18,14 +18,14 @@ import { customerParams, HoldPage, holdParams, holdsQuery, ShownHold } from "./s
 
 type ReadParts = {
   readonly cellOf: (cell: string) => Pool;
-  /** Limits the reads of each project. */
+  /** Limits concurrent reads per project. */
   readonly atOnce: AtOnce<ProjectId>;
 };
 
 const LIMIT_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
-/** Reads a hold and how it ended. */
+/** Returns a hold, and how it ended. */
 export function readHoldRoute(parts: ReadParts) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}",
@@ -61,9 +61,9 @@ export function listHoldsRoute(parts: ReadParts) {
     operationId: "listHolds",
     summary: "List a customer's holds",
     description:
-      "Newest first: all holds, or those that are open. Empty for an unknown customer. Holds that were opened before the workspace's " +
-      "history window are shown only while they are open, so a page may have fewer than `limit` items: continue while there is a " +
-      "`nextCursor`.",
+      "Lists all holds or only open holds, newest first. The list is empty for an unknown customer. Holds opened before the workspace's " +
+      "history window are shown only while they are open, so a page can have fewer than `limit` items. Continue as long as the " +
+      "response has a `nextCursor`.",
     params: customerParams,
     query: holdsQuery,
     answer: { description: "A page of holds.", ...HoldPage },
@@ -101,7 +101,7 @@ function readCursor(cursor: string): number {
   });
 }
 
-/** The holds that the workspace's history window shows. */
+/** Returns the holds that are open or within the workspace's history window. */
 async function viewShown(
   tx: Tx,
   { environmentId, historyDaysMax }: Caller,
@@ -114,7 +114,7 @@ async function viewShown(
   return viewHolds(records, { catalog, customerNumber, now, since });
 }
 
-/** Reads outside of the lanes, which are for decisions. */
+/** Reads on a pool connection, because lanes are only for decisions. */
 async function read(
   { cellOf, atOnce }: ReadParts,
   { projectId, cell }: Caller,

@@ -157,7 +157,10 @@ export const ClosedAnswer = Type.Object(
         },
         closed,
       ),
-      { description: "One for each feature of the hold, in the order of the request that opened it." },
+      {
+        description:
+          "One item for each feature of the hold, in the order of the request that opened the hold.",
+      },
     ),
     consumeId: consumeIdField,
   },

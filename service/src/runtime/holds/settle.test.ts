@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../test/wind-back.ts";
 
 const TEXT = { feature: "text.generate", quantity: 10_000 }; // 30 credits
 
-test("settling charges what was used and releases the rest", async () => {
+test("a settlement charges what was used and releases the rest of the hold", async () => {
   const { open, settle, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   const reply = await settle(holdId, { quantity: 4_000, metadata: { model: "small" } });
@@ -40,7 +40,7 @@ test("settling charges what was used and releases the rest", async () => {
   await expectVerified(database);
 });
 
-test("settling again with the same request returns the same bytes, and a different request is rejected", async () => {
+test("repeating a settlement returns the same bytes, and a different settlement is rejected", async () => {
   const { open, settle, release, extend, balance } = await setupHolds();
   const holdId = await open(TEXT);
   const first = await settle(holdId, { quantity: 4_000, metadata: { attempt: 1 } });
@@ -60,7 +60,7 @@ test("settling again with the same request returns the same bytes, and a differe
   expect(await balance()).toBe(88);
 });
 
-test("without a quantity, all that was held is charged; a quantity of 0 charges nothing", async () => {
+test("a settlement without a quantity charges the full hold, and a quantity of 0 charges nothing", async () => {
   const { open, settle, balance, database } = await setupHolds();
   const whole = await settle(await open(TEXT));
   expect(whole.body).toMatchObject({ creditsCharged: 30, creditsReleased: 0 });
@@ -71,7 +71,7 @@ test("without a quantity, all that was held is charged; a quantity of 0 charges 
   await expectVerified(database);
 });
 
-test("usage beyond the hold takes other credits, and any remaining price is uncovered", async () => {
+test("a settlement beyond the hold takes other credits, and any remaining price is uncovered", async () => {
   const { open, settle, balance, consume, database } = await setupHolds();
   const beyond = await settle(await open(TEXT), { quantity: 20_000 });
   expect(beyond.body).toMatchObject({ creditsCharged: 60, creditsBeyondHold: 30, creditsUncovered: 0 });
@@ -92,7 +92,7 @@ test("with atMostHeld, a settlement takes no other credits", async () => {
   await expectVerified(database);
 });
 
-test("releasing returns everything, and is safe to repeat", async () => {
+test("a release returns all credits of the hold, and is safe to repeat", async () => {
   const { open, release, settle, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   const first = await release(holdId);
@@ -111,7 +111,7 @@ test("releasing returns everything, and is safe to repeat", async () => {
   await expectVerified(database);
 });
 
-test("a hold that expires releases its credits; it can still be settled late", async () => {
+test("a hold that expires releases its credits, and can still be settled late", async () => {
   const { open, settle, release, extend, read, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   await expireHolds(database);
@@ -138,7 +138,7 @@ test("after 35 days, a hold that expired can no longer be settled", async () => 
   expect((await settle(rename(holdId))).body).toMatchObject({ status: 409, code: "hold_expired" });
 });
 
-test("a hold with onExpiry charge is charged in full when it expires", async () => {
+test("a hold with `onExpiry: charge` is charged in full when it expires", async () => {
   const { open, settle, release, read, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, onExpiry: "charge" });
   await expireHolds(database);
@@ -153,7 +153,7 @@ test("a hold with onExpiry charge is charged in full when it expires", async () 
   await expectVerified(database);
 });
 
-test("a hold on several features is settled by items; a feature that is not named is not charged", async () => {
+test("a hold on several features is settled with items, and a feature that is not listed is not charged", async () => {
   const { hold, settle, extend, balance, database } = await setupHolds();
   const items = [
     { feature: "text.generate", quantity: 10_000 },

@@ -48,7 +48,7 @@ test("only one of several concurrent reversals by a backend and by an operator r
     const first = won.filter(({ headers }) => headers.get("idempotent-replayed") === null);
     const wonByHand = byHand.filter(({ status }) => status === 200);
     expect({ round, winners: first.length + wonByHand.length }).toEqual({ round, winners: 1 });
-    // If the backend won, all its repeats are replays of that response.
+    // If the backend won, all its repeated requests are replays of that response.
     expect(won).toHaveLength(first.length === 1 ? 6 : 0);
     expect(new Set(won.map(({ text }) => text)).size).toBe(first.length);
     const lost = [...byKey, ...byHand].filter(({ status }) => status !== 200);
@@ -111,7 +111,7 @@ test("a reversal is rejected and changes nothing if another request stores its k
   const consumeId = await charge({ feature: "image.render" });
   const other = await connectTo(database);
   await other.query("begin");
-  // The key of the charge above, once more under another name.
+  // Stores the charge's response again, under the key that the reversal will use.
   await other.query(
     `insert into cell.keyed_requests (
        project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key, credits, balance

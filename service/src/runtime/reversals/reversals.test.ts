@@ -9,7 +9,7 @@ import { DAY_MS } from "../../../test/wind-back.ts";
 const RENDER = { feature: "image.render", quantity: 3 }; // 30 credits
 const ITEMS = [RENDER, { feature: "text.generate", quantity: 2_000 }]; // 30 + 6 credits
 
-test("a whole charge is reversed once, and repeating it returns the same bytes", async () => {
+test("a whole charge is reversed once, and repeating the reversal returns the same bytes", async () => {
   const { charge, reverse, balance, database } = await setupReversals();
   const consumeId = await charge(RENDER);
   const first = await reverse(consumeId, { note: "The job failed" });
@@ -43,7 +43,7 @@ test("a whole charge is reversed once, and repeating it returns the same bytes",
   await expectVerified(database);
 });
 
-test("the reversal of a request with items returns all of them", async () => {
+test("reversing a charge with several items reverses all of them", async () => {
   const { charge, reverse, balance, database } = await setupReversals();
   const consumeId = await charge({ items: ITEMS });
   const { body } = await reverse(consumeId);
@@ -58,7 +58,7 @@ test("the reversal of a request with items returns all of them", async () => {
   await expectVerified(database);
 });
 
-test("a part is reversed once for each key, and never more than was charged", async () => {
+test("each idempotency key reverses a part of a charge once, and never more than was charged", async () => {
   const { charge, reverse, balance, database, consume } = await setupReversals();
   const consumeId = await charge({ items: ITEMS });
   const part = { feature: "image.render", quantity: 2, idempotencyKey: "undo-1" };
@@ -98,7 +98,7 @@ test("a part is reversed once for each key, and never more than was charged", as
   await expectVerified(database);
 });
 
-test("a key of another endpoint or environment is rejected, and changes nothing", async () => {
+test("an idempotency key used on another endpoint or in another environment is rejected, and changes nothing", async () => {
   const { charge, reverse, balance, consume, project, manage, service } = await setupReversals();
   const consumeId = await charge(RENDER);
   const used = await consume({ customerId: "ada", feature: "export", idempotencyKey: "used" });
@@ -116,7 +116,7 @@ test("a key of another endpoint or environment is rejected, and changes nothing"
   expect(await balance()).toBe(80);
 });
 
-test("an unknown charge, or one of another customer, is not found", async () => {
+test("an unknown charge, or another customer's charge, is not found", async () => {
   const { charge, reverse, assign, balance, database } = await setupReversals();
   const consumeId = await charge(RENDER);
   await assign("eve");
@@ -138,7 +138,7 @@ test("an unknown charge, or one of another customer, is not found", async () => 
       { status: 404, code: "charge_not_found" },
     ]);
   await reverse(consumeId);
-  // The response of the owner's reversal is not returned to anyone else.
+  // Another customer does not get the response to this customer's reversal.
   expect((await reverse(consumeId, { customerId: "eve" })).body["code"]).toBe("charge_not_found");
   expect(await balance()).toBe(100);
   expect(await database.count("cell.customers", "customer_id = 'nobody'")).toBe(0);
@@ -167,7 +167,7 @@ test("the error for an invalid request names the field", async () => {
 
 const FIELD = { code: expect.any(String), message: expect.any(String) };
 
-test("charges from the last 35 days can be reversed, and older ones cannot", async () => {
+test("charges from the last 35 days can be reversed, and older charges cannot", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, reversed] = [await charge(RENDER), await charge(RENDER)];
@@ -182,7 +182,7 @@ test("charges from the last 35 days can be reversed, and older ones cannot", asy
   expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
 });
 
-test("a key without the scope cannot reverse, and no key has it by default", async () => {
+test("an API key needs the `reverse` scope to reverse a charge, and no key has that scope by default", async () => {
   const { charge, reverse, project, service, manage } = await setupReversals();
   const consumeId = await charge(RENDER);
   const url = `${service.url}/v1/consume/${consumeId}/reverse`;
@@ -211,7 +211,7 @@ test("the reversal of a settled hold undoes the uncovered part first", async () 
   await expectVerified(database);
 });
 
-test("a charge that an operator reversed is not reversed again, in any order", async () => {
+test("a backend's and an operator's reversals of a charge never return more than was charged, in any order", async () => {
   const { charge, reverse, reverseByHand, balance, database } = await setupReversals();
   const first = await charge(RENDER);
   expect((await reverseByHand(first)).body).toMatchObject({ outcome: "reversed", credits: 30 });

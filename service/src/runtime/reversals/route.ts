@@ -21,14 +21,14 @@ import { toAnswer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { ReverseAnswer, ReverseBody, reverseParams } from "./schema.ts";
 
-/** Resolves when the reversal is durable. Passed in, because `manage` and `runtime` do not import each other. */
+/** Reverses a charge. Resolves when the reversal is durable. Passed in, because `manage` and `runtime` do not import each other. */
 export type ReverseCharge = (
   where: Pick<Caller, "projectId" | "environmentId" | "cell"> & { readonly actor: Actor },
   reversal: Reversal,
   keyed: KeyedReversal,
 ) => Promise<KeyedReversalOutcome>;
 
-/** Undoes a charge, or a part of it. `atOnce` limits the reversals of each project. */
+/** Reverses a charge, or a part of it. `atOnce` limits concurrent reversals per project. */
 export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce<ProjectId>) {
   return runtimeRoute({
     path: "/v1/consume/{consumeId}/reverse",

@@ -24,14 +24,14 @@ export const ReverseBody = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: QUANTITY_MAX,
-        description: "Reverses only this much of the quantity. Default: everything not yet reversed.",
+        description: "Reverses only this many units. Default: everything not yet reversed.",
         examples: [1],
       }),
     ),
     feature: Type.Optional({
       ...featureField,
       description:
-        "Which feature `quantity` belongs to. Required with `quantity` if the request charged several `items`.",
+        "The feature to which `quantity` applies. Required with `quantity` if the request charged several `items`.",
     }),
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
@@ -55,7 +55,7 @@ export const ReverseAnswer = Type.Object(
         "Credits that this request returned. Credits of a grant that has expired or was revoked cannot be spent again.",
       examples: [10],
     }),
-    overageCredits: Type.Integer({ description: "Overage that this request undid.", examples: [0] }),
+    overageCredits: Type.Integer({ description: "Overage that this request reversed.", examples: [0] }),
     items: Type.Array(
       Type.Object(
         {
@@ -71,7 +71,7 @@ export const ReverseAnswer = Type.Object(
         },
         closed,
       ),
-      { description: "What this request reversed of each feature." },
+      { description: "The quantity and credits of each feature that this request reversed." },
     ),
   },
   closed,

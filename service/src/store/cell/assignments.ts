@@ -29,7 +29,7 @@ const CHANGE_NUMBER = {
   unscheduled: 8,
 } as const satisfies Record<AssignmentChangeKind, number>;
 
-/** All kinds, in the order of their numbers. */
+/** All kinds of plan changes, in the order of their stored numbers. */
 export const ASSIGNMENT_CHANGES = [
   "started",
   "resumed",
@@ -72,7 +72,7 @@ const INSERT = statement(
   order by a.position`,
 );
 
-/** Inserts the rows in the given order, which is the order in time. */
+/** Inserts the rows in the given order, which must be chronological. */
 export function insertAssignmentChanges(
   tx: Tx,
   rows: readonly AssignmentRow[],
@@ -120,7 +120,7 @@ const LIST = statement(
   limit $4`,
 );
 
-/** Newest first. */
+/** Lists a customer's plan changes, newest first. */
 export function listAssignmentRecords(
   tx: Tx,
   name: WalletName,
@@ -131,7 +131,7 @@ export function listAssignmentRecords(
 
 // wallet-state.ts describes the positions in a wallet's state. [3] is the assignment, with the plan in [1], its end in [4] and
 // isDefault in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. The customer's plan is
-// the one that started last and has not ended, or the default plan if there is none.
+// the latest plan that has started and not ended, or else the default plan.
 const COUNT = statement(
   "plan_customers.count",
   `
@@ -172,17 +172,17 @@ const COUNT = statement(
 export type CountedCustomers = {
   readonly scanned: number;
   readonly onPlan: number;
-  /** Number of the last customer scanned. Null if none remained. */
+  /** Number of the last customer scanned. Null if no customers remained. */
   readonly last: number | null;
 };
 
-/** How many of the next `limit` customers after number `after` have the plan, assigned or by default. */
+/** Counts the customers on the plan, assigned or by default, among the next `limit` customers after number `after`. */
 export async function countPlanCustomers(
   tx: Tx,
   { environmentId, plan }: { readonly environmentId: EnvironmentId; readonly plan: PlanId },
   page: { readonly after: number; readonly limit: number },
 ): Promise<CountedCustomers> {
-  // Without a name: a generic plan would read and sort all customers for each page.
+  // Unnamed, because a generic query plan would read and sort all customers for each page.
   const { rows } = await tx.run({ ...COUNT, name: "" }, [environmentId, plan, page.after, page.limit]);
   const [scanned, last, onPlan] = rows[0] ?? [];
   return {

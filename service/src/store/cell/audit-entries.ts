@@ -58,9 +58,9 @@ const LIST_OF_CALL = statement(
   limit $9`,
 );
 
-/** A call that changed many customers. */
+/** A call that changed many customers, identified by its audit entries. */
 export type BulkCall = Pick<AuditRecord, "action" | "actor"> & {
-  /** The ID of its start. Its entries have it as `inBulk`, those before the release of 0.2 only `true`. */
+  /** The ID of the start entry. The change's entries store this ID as `inBulk`. Entries recorded before 0.2 store only `true`. */
   readonly startId: string | null;
 };
 
@@ -78,7 +78,7 @@ export function listEntriesOfCall(
   return listRows(tx, LIST_OF_CALL, parameters, ROW);
 }
 
-/** After a failover, the clock may be this much slower, so that a change has entries from before its start. */
+/** How far a failover may set the clock back. A bulk change can then have entries dated before its start. */
 export const CLOCK_STEP_MS_MAX = 60_000;
 
 const COUNT_OF_BULK = statement(
@@ -122,7 +122,10 @@ const END = describeRow({
 
 const FIND_BULK_END = statement("audit.find_bulk_end", `select ${END.list}`);
 
-/** When a bulk change ended, by the entry of its start. `isActive`: it has changed a customer within the last `activeMs`. */
+/**
+ * When the bulk change with this start entry ended. `isActive` is true if the change wrote an entry about a customer within the last
+ * `activeMs`.
+ */
 export async function findBulkEnd(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -145,7 +148,7 @@ const HAS_LATER = statement(
   )`,
 );
 
-/** Whether the customer has a later entry with such an action. `%` matches any text. */
+/** Whether the customer has a later entry whose action matches one of these `like` patterns. */
 export function hasLaterEntry(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -177,7 +180,7 @@ export type LedgerPlace = {
   readonly recordedAt: Instant;
 };
 
-/** The notes of ledger entries, by their index in `places`. An erased customer's entries have none. */
+/** The notes of ledger entries, by their index in `places`. An erased customer's entries have no notes. */
 export async function listNotes(tx: Tx, places: readonly LedgerPlace[]): Promise<Map<number, string>> {
   const { rows } = await tx.run(LIST_NOTES, [
     bigints(places.map(({ customerNumber }) => customerNumber)),

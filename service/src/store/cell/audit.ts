@@ -24,7 +24,7 @@ import {
 import type { WalletName } from "./wallets.ts";
 
 export type AuditRow = {
-  /** Undefined for a new ID. */
+  /** If undefined, a new ID is created. */
   readonly id?: Uuid;
   readonly environmentId: EnvironmentId;
   readonly recordedAt: Instant;
@@ -57,12 +57,12 @@ export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
   return tx.run(INSERT, columnsOf(rows));
 }
 
-/** A change of many customers, in several transactions. */
+/** A change to many customers, made in several transactions. */
 export type BulkStart = {
-  /** The ID of the start's entry. The entry of the whole change has it as `startEntry`, those of its customers as `inBulk`. */
+  /** The ID of the start entry. The final entry stores this ID as `startEntry`, the customers' entries store it as `inBulk`. */
   readonly id: Uuid;
   readonly startedAt: Instant;
-  /** The action of the whole change. */
+  /** The action of the final entry. */
   readonly action: string;
 };
 
@@ -74,7 +74,7 @@ const INSERT_ONCE = statement(
   on conflict (environment_id, id) do nothing`,
 );
 
-/** Records an entry, unless an earlier transaction did. */
+/** Records an entry, unless an earlier transaction has recorded it. */
 export function insertAuditOnce(tx: Tx, row: AuditRow & { readonly id: Uuid }): Promise<Rows> {
   return tx.run(INSERT_ONCE, columnsOf([row]));
 }
@@ -107,7 +107,7 @@ function columnsOf(rows: readonly AuditRow[]): readonly Parameter[] {
   ];
 }
 
-/** All entries of an environment, or those of one customer. */
+/** All entries of an environment, or the entries about one customer. */
 export type AuditSource = {
   readonly environmentId: EnvironmentId;
   readonly customerNumber: CustomerNumber | null;
@@ -179,7 +179,7 @@ const FIND_NUMBERS = statement(
     and c.erased_at is null`,
 );
 
-/** Finds the customers with this ID. Several environments may have one. */
+/** Finds all customers with this ID. Several environments can have a customer with the same ID. */
 export function findCustomerNumbers(
   tx: Tx,
   environmentIds: readonly EnvironmentId[],
@@ -213,7 +213,7 @@ export type GivenGrant = {
   readonly recordedAt: Instant;
 };
 
-/** `Actor` without the request. */
+/** An `Actor` without the request ID. */
 export type GrantActor = { readonly kind: string; readonly id: string | null };
 
 /** The actor who added each of these grants, in order. Null if there is no audit entry, as for an allowance. */

@@ -84,7 +84,7 @@ const ARCHIVE_FEATURE = statement(
     and id = $2`,
 );
 
-/** Archives a feature. Null restores it. */
+/** Archives a feature. If `archivedAt` is null, restores it. */
 export function archiveFeature(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: FeatureId },
@@ -129,7 +129,7 @@ const ARCHIVE_PLAN = statement(
     and id = $2`,
 );
 
-/** Archives a plan. Null restores it. */
+/** Archives a plan. If `archivedAt` is null, restores it. */
 export function archivePlan(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: PlanId },

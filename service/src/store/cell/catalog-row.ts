@@ -19,8 +19,8 @@ const READ_REVISIONS = statement(
 );
 
 /**
- * The current revision of each environment's catalog, without environments that have none. Every edit gets a new revision, which is
- * never reused, even if a failover loses an edit and its version number is assigned again.
+ * The current revision of each environment's catalog. Omits environments without a catalog. Every edit gets a new revision, which is never
+ * reused, even if a failover loses an edit and its version number is assigned again.
  */
 export async function readCatalogRevisions(
   tx: Tx,
@@ -64,8 +64,8 @@ const RAISE = statement(
 );
 
 /**
- * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the
- * edit takes effect; this is never before the time of an earlier edit.
+ * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the edit
+ * takes effect, which is never before an earlier edit took effect.
  */
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);
@@ -96,7 +96,7 @@ const SET_DEFAULT_PLAN = statement(
   where environment_id = $1`,
 );
 
-/** The default plan takes effect when the catalog's version was last raised, which must be in this transaction. */
+/** The default plan takes effect at the time of the catalog's latest version, which this transaction must have created. */
 export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
   return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
 }
@@ -113,7 +113,7 @@ const FIND_FEATURE_ELSEWHERE = statement(
   limit 1`,
 );
 
-/** Whether the project's other environment has this feature: the usual reason why the feature is missing here. */
+/** Whether the project's other environment has this feature, which usually explains why this environment does not have it. */
 export async function isFeatureElsewhere(
   tx: Tx,
   where: { projectId: ProjectId; environmentId: EnvironmentId },
@@ -123,7 +123,7 @@ export async function isFeatureElsewhere(
   return rowCount > 0;
 }
 
-// Size as JSON, rounded up: 160 bytes for the field names and numbers in a feature, 60 for those in pools and event keys.
+// Size as JSON, rounded up: 160 bytes for the field names and numbers in a feature, and 60 bytes for those in a pool or event key.
 const MEASURE = statement(
   "catalogs.measure",
   `

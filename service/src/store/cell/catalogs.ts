@@ -10,16 +10,18 @@ import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 
 const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
 const TERMS_BYTES_MAX = 64 * 1024 * 1024;
-/** Plan versions whose features one statement reads. With a thousand features each, these are 32,000 rows and take about 50 ms. */
+/**
+ * Plan versions whose features one statement reads. With a thousand features per version, the statement reads 32,000 rows in about 50 ms.
+ */
 const VERSIONS_AT_ONCE = 32;
 
 type Read = (work: (tx: Tx) => Promise<void>) => Promise<void>;
 type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
- * A cache of catalogs for this process, bounded in bytes. After it has its locks, a decision reads the catalog's revision from the
- * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read
- * but never causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
+ * A cache of catalogs for this process, bounded in bytes. After acquiring its locks, a decision reads the catalog's revision from the
+ * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read but never
+ * causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
  */
 export class CatalogCache {
   readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
@@ -96,7 +98,7 @@ export class CatalogCache {
     return found;
   }
 
-  /** Concurrent callers share one fetch. */
+  /** Fetches the missing data. Concurrent callers share one fetch. */
   fetch(missing: MissingData): Promise<void> {
     const { what } = missing;
     let fetching = this.#underWay.get(what);

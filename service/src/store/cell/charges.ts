@@ -23,7 +23,7 @@ const CHARGE = describeRow({
   recordedAt: instant("e.recorded_at"),
   feature: text("f.key"),
   quantity: integer("e.quantity"),
-  // Not -amount, which is -0 if nothing was charged.
+  // `-amount` would be -0 if nothing was charged.
   credits: derive(integer("e.amount"), (amount) => 0 - amount),
   overageCredits: integer("coalesce(e.overage, 0)"),
   balanceAfter: integer("e.balance_after"),

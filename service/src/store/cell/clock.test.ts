@@ -16,9 +16,9 @@ const HOLD = "select from cell.wallets where customer_number = 1 for update";
 
 test.each([
   ["wallets", HOLD],
-  // A changed plan takes effect in wallets that no request touches.
+  // A plan change affects wallets even without a request.
   ["catalogs", "update cell.catalogs set changed_at = now() where environment_id = 1"],
-])("the settled clock waits for every writer of %s, and not for a backup", async (table, hold) => {
+])("the settled clock waits for every writer of %s, but not for a backup", async (table, hold) => {
   const { cell, other, readNow } = await setupClock();
   await other.query("set application_name = 'billing'");
   const before = await readNow();
@@ -34,7 +34,7 @@ test.each([
   expect(await single(cell, readSettledClock)).toBeGreaterThan(reading);
 });
 
-test("if the start of a transaction is hidden, the last minute is not settled", async () => {
+test("if the start time of a transaction is hidden, the last minute does not count as settled", async () => {
   const { cell, other, readNow } = await setupClock();
   await other.query("set track_activities = off");
   await other.query("begin");
@@ -42,7 +42,7 @@ test("if the start of a transaction is hidden, the last minute is not settled", 
   expect((await readNow()) - (await single(cell, readSettledClock))).toBeGreaterThanOrEqual(59_000);
 });
 
-test("a time zone that the server does not know is rejected, and the connection stays usable", async () => {
+test("a time zone that the server does not support is rejected, and the connection stays usable", async () => {
   const { cell } = await setupClock();
   expect(await single(cell, (tx) => isServerZone(tx, "Europe/Berlin"))).toBe(true);
   expect(await single(cell, (tx) => isServerZone(tx, "Mars/Olympus"))).toBe(false);

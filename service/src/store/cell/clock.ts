@@ -55,8 +55,8 @@ const LIST_TRANSACTIONS = statement(
 );
 
 /**
- * Purser's transactions that have read a customer's number and may still write under it. The lock on the table precedes their
- * snapshot and lasts until they end.
+ * Purser's open transactions that have read a customer's number and may still write under that number. Each locks the customers
+ * table before it takes its snapshot, and keeps the lock until it ends.
  */
 export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
   const { rows } = await tx.run(LIST_TRANSACTIONS);
@@ -65,7 +65,10 @@ export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
 
 const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");
 
-/** Whether the server supports this time zone: its list may be older than ours. Needs its own transaction: an error aborts it. */
+/**
+ * Whether the server supports this time zone, because the server's list may be older than the list in Node.js. Needs a separate
+ * transaction, because an error aborts it.
+ */
 export async function isServerZone(tx: Tx, name: string): Promise<boolean> {
   try {
     await tx.run(READ_ZONE, [name]);

@@ -41,7 +41,7 @@ export type CustomerSlice = {
   readonly next: Position | null;
 };
 
-/** One page of customers in order. With a `search` that matches very many, it may contain fewer than `limit` and not be the last. */
+/** One page of customers, in order. If `search` matches very many, a page before the last can have fewer than `limit` customers. */
 export async function listCustomerRecords(
   tx: Tx,
   page: NumbersPage,
@@ -85,10 +85,10 @@ export async function listRecordsById(
   return readCustomerRecords(tx, environmentId, readNumbers(rows));
 }
 
-/** Customers with open holds that are candidates too. */
+/** Maximum number of customers with open holds that are always included. */
 const HOLDERS_MAX = 1_000;
 
-// The stored balance counts held credits, so a wallet with open holds may have any balance below it. No index has the balance, because
+// The stored balance includes held credits, so a wallet with open holds may have less available. No index contains the balance, because
 // every charge would update it. The first part reads three columns of each wallet, in order of its primary key.
 const FIND_LOW = statement(
   "customers.find_low",
@@ -121,13 +121,13 @@ const FIND_LOW = statement(
 
 export type StoredBalance = {
   readonly customerNumber: CustomerNumber;
-  /** The credits of all pools when the wallet last changed, or 0 if some of them are held. */
+  /** The credits of all pools when the wallet last changed. 0 if the customer has open holds. */
   readonly stored: number;
 };
 
 /**
- * Customers with open holds, then those whose stored balance is below `below`: the lowest first, and among equals the most recently
- * active. Null `below`: all customers, the most recently active first.
+ * Customers with open holds, then customers whose stored balance is below `below`, lowest first. Ties: most recently active first. If
+ * `below` is null, the second group contains all customers, most recently active first.
  */
 export async function findLow(
   tx: Tx,

@@ -13,10 +13,10 @@ export const CUSTOMER_ORDERS = [
   "balance_desc",
 ] as const;
 
-/** `name` is the ID of a customer without a name. `balance` is the stored balance of all pools together. */
+/** By name, a customer without a name is sorted by ID. By balance, customers are sorted by the stored total of all pools. */
 export type CustomerOrder = (typeof CUSTOMER_ORDERS)[number];
 
-/** A customer's position in a sort order. The number decides between equal keys. */
+/** A customer's position in a sort order. Customers with equal keys are sorted by number. */
 export type Position = { readonly key: string | number; readonly number: number };
 
 export type NumbersPage = {
@@ -35,7 +35,7 @@ export type FoundNumbers = {
 
 /**
  * The customers of one page, in order. `search` matches part of the ID, name, email or billing reference. If it matches very many
- * customers, a page may contain fewer than `limit` and not be the last.
+ * customers, a page before the last can have fewer than `limit` customers.
  */
 export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
   if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);
@@ -45,8 +45,8 @@ export async function findNumbers(tx: Tx, page: NumbersPage, search: string | nu
 }
 
 /**
- * If a search matches too many customers, a page scans this many in order, and then this many more if it is not full. By balance, the
- * customers of a scan are compared with the search one at a time.
+ * How many customers each page scans, in order, if a search matches too many customers. The second scan runs only if the first does not
+ * fill the page. In balance order, each scanned customer is compared with the search in a separate lookup.
  */
 const SCANS = { created: [1_000, 9_000], name: [1_000, 9_000], balance: [250, 9_750] } as const;
 
@@ -69,7 +69,9 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
   return { found: shown, next: found.length > limit ? (shown.at(-1) ?? null) : null };
 }
 
-/** Sorting by balance covers only this many of the newest customers. No index has the balance: every charge would update it. */
+/**
+ * Sorting by balance covers only this many of the newest customers. No index contains the balance, because every charge would update it.
+ */
 export const COMPARED_MAX = 100_000;
 
 type Source = {
@@ -79,7 +81,7 @@ type Source = {
   readonly one: string;
   /** The sort key, as an expression on `s`. */
   readonly key: string;
-  /** Whether the row matches the pattern. Null if it does not have the columns. */
+  /** Whether the row matches the pattern. Null if the rows lack the searched columns. */
   readonly isMatch: string;
   /** Operators: past a key, and at or past a key. */
   readonly compare: Readonly<Record<Direction, readonly [string, string]>>;
@@ -145,7 +147,7 @@ const ORDERS: Record<CustomerOrder, { readonly by: keyof typeof SOURCES; readonl
   balance_desc: { by: "balance", direction: "desc" },
 };
 
-/** The condition is in two parts: the first is a range of the index, the second skips equal keys. */
+/** The first part of the condition is an index range. The second part skips customers with the same key that earlier pages contain. */
 function afterKey({ key, compare }: Source, direction: Direction): string {
   const [beyond, from] = compare[direction];
   const [next] = NUMBERS[direction];
@@ -201,7 +203,7 @@ function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null):
   return listRows(tx, statementOf(source.rows, source, direction), parameters, IN_ORDER[by]);
 }
 
-/** Those of `numbers` that belong to the page or to a later one, in order. */
+/** The customers in `numbers` that belong to this page or a later one, in order. */
 function sort(tx: Tx, page: NumbersPage, numbers: readonly number[]): Promise<InOrder[]> {
   const { by, direction } = ORDERS[page.order];
   const source: Source = SOURCES[by];

@@ -11,7 +11,7 @@ export type Customer = CustomerName & { readonly number: number };
 /** Has the same fields as `WalletName`. */
 type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
-// Looks up each customer separately: without statistics, the planner joins by environment and compares all its customers.
+// Looks up each customer separately, because without statistics, the planner joins by environment and compares all of its customers.
 const FIND = statement(
   "customers.find",
   `
@@ -88,7 +88,9 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Customers must be sorted. If another process created one in the meantime, the statement must fail, so that the batch reruns. */
+/**
+ * Customers must be sorted. If another process has created one of them in the meantime, the statement must fail, so that the batch reruns.
+ */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),
@@ -160,7 +162,7 @@ export function compareCustomers(a: CustomerName, b: CustomerName): number {
   return a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0;
 }
 
-/** A key for maps. Unique, because the environment's number has no colon. */
+/** A key for maps. Unique, because an environment ID has no colon. */
 export function customerKey(customer: CustomerName): string {
   return `${customer.environmentId}:${customer.customerId}`;
 }
@@ -181,7 +183,7 @@ export type ShownCustomer = { readonly customerId: CustomerId | null; readonly c
 
 export const NO_CUSTOMER: ShownCustomer = { customerId: null, customerName: null };
 
-/** The IDs and names of these customers, without erased ones. */
+/** The IDs and names of these customers, without erased customers. */
 export async function findCustomerIds(
   tx: Tx,
   customers: readonly NumberedCustomer[],

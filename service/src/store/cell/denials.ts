@@ -40,7 +40,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** How a reason is stored, here and in keyed_requests. Numbers are never reused. */
+/** The stored number of each reason, here and in keyed_requests. Numbers are never reused. */
 export const REASON_NUMBER = {
   customer_blocked: 1,
   customer_not_found: 2,
@@ -70,9 +70,9 @@ export const DENIAL = {
   recordedAt: instant("d.recorded_at"),
   reason: derive(integer("d.reason"), reasonOf),
   quantity: integer("d.quantity"),
-  /** All items of the request, and which one was denied. Null for a request without items. */
+  /** All items of the request, and the index of the denied item. Null for a request without items. */
   request: orNull(describeRow({ deniedItem: integer("d.item"), items: text("d.items") })),
-  /** Credits that the denied item needs from its pool, together with the items before it. */
+  /** Credits that the denied item and earlier items need from the denied item's pool. */
   creditsRequired: integer("d.credits_required"),
   balance: integer("d.balance"),
   limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
@@ -85,7 +85,7 @@ export const DENIAL = {
   memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),
 } as const;
 
-/** The items of a denied request, and the index of the one that was denied. */
+/** The items of a denied request, and the index of the denied item. */
 export type DeniedItems = {
   readonly deniedItem: number;
   /** As JSON: the feature and quantity of each item. */
@@ -242,12 +242,12 @@ const LIST = denialStatement(
 
 export type DenialName = { readonly recordedAt: Instant; readonly id: Uuid };
 
-/** A denial's ID is a UUIDv7 for its `recorded_at`. */
+/** Reads the time from a denial's ID, which is a UUIDv7 of its `recorded_at`. */
 export function nameDenial(denialId: Uuid): DenialName {
   return { id: denialId, recordedAt: brandAs<Instant>(denialId.readUIntBE(0, 6)) };
 }
 
-/** Null if the environment has no such denial. */
+/** Finds a denial. Null if the environment has no such denial. */
 export function findDenial(tx: Tx, environmentId: EnvironmentId, name: DenialName): Promise<Denial | null> {
   const parameters = [environmentId, formatTimestamp(name.recordedAt), name.id.toString("hex")];
   return findRow(tx, FIND, parameters, EXPLAINED);

@@ -8,14 +8,14 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { HOLD } from "./holds.ts";
 import type { FoundWallet, WalletName } from "./wallets.ts";
 
-// A decision needs the holds that have ended by its time. A wallet stores a time by which none ends, so holds are read only when one may be
-// due. They are read after the wallets were locked, in a separate statement, because a statement that waits for a lock sees other tables
-// as they were before.
+// A decision needs the holds that have ended by the time of the decision. A wallet stores `holdsUntil`, a time by which no open hold ends,
+// so holds are read only if one may be due. They are read after the wallets are locked, in a separate statement, because a statement that
+// waits for a lock sees other tables as they were before the wait.
 
-/** How far beyond a decision holds are read, so that the decisions of the next minute need not read again. */
+/** Also reads holds that end this soon after a decision, so that decisions in the next minute need no read. */
 const AHEAD_MS = 60_000;
 
-// If no time is given, lists the holds that end within a minute, so that a view shortly afterward has them too. The limits keep the
+// If no time is given, lists the holds that end within a minute, so that a view shortly afterward includes them. The limits keep the
 // planner from reading whole tables, which it does without statistics; a customer has at most 1,000 open holds.
 const LIST_DUE = statement(
   "holds.list_due",
@@ -55,10 +55,10 @@ async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | nu
   return found;
 }
 
-/** The facts besides the wallet that determine the time of a decision. */
+/** What determines the time of a decision, besides the wallet. */
 type Present = { readonly clock: Instant; readonly catalogs: readonly Pick<Catalog, "changedAt">[] };
 
-/** Adds the holds that are due to locked wallets. Customers without such holds cost nothing. */
+/** Reads the due holds of locked wallets whose `holdsUntil` has passed. Other wallets need no read. */
 export async function addDueHolds(
   tx: Tx,
   wallets: readonly FoundWallet[],
@@ -82,7 +82,7 @@ export async function addDueHolds(
   });
 }
 
-/** No decision about these wallets is dated later than this. */
+/** The latest time that a decision about these wallets can have. */
 export function latestDecision(
   wallets: readonly Pick<FoundWallet, "decidedAt">[],
   { clock, catalogs }: Present,
@@ -91,7 +91,7 @@ export function latestDecision(
   return brandAs<Instant>(Math.max(clock, ...decided, ...catalogs.map(({ changedAt }) => changedAt)));
 }
 
-/** Adds the holds that end by `until`, or those that are due now to wallets that are only viewed. */
+/** For wallets that are only viewed: adds the holds that end by `until`, or within a minute if `until` is null. */
 export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
   tx: Tx,
   rows: readonly T[],

@@ -7,7 +7,8 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import type { CustomerName } from "./customers.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Marks a customer whose remaining data is yet to be erased. The mark includes the project, because keys are scoped to projects.
+// Marks a customer whose remaining data is yet to be erased. The mark includes the project, because idempotency keys are scoped to
+// projects.
 const HIDE = statement(
   "erase.hide_customer",
   `
@@ -107,7 +108,7 @@ const ERASE_LOG = statement(
     )`,
 );
 
-/** Returns the number of deleted rows: 0 when none remains. */
+/** Returns the number of deleted rows, which is 0 when no rows remain. */
 export async function eraseRequestLog(tx: Tx, customer: WalletName, rowsMax: number): Promise<number> {
   const { environmentId, customerNumber } = customer;
   const { rowCount } = await tx.run(ERASE_LOG, [environmentId, customerNumber, rowsMax]);
@@ -140,7 +141,7 @@ const ERASE_KEYS = statement(
     and key_hash = any($2::uuid[])`,
 );
 
-/** Erases the text of these keys. Their hashes still identify repeats. Locks them in the same order as a lane. */
+/** Erases the text of these keys. Their hashes still identify repeats. Locks the rows in the same order as a lane. */
 export async function eraseKeys(
   tx: Tx,
   projectId: ProjectId,
@@ -168,7 +169,7 @@ export function readKeyExtent(tx: Tx): Promise<{ readonly partitions: number; re
   return getRow(tx, READ_EXTENT, [], EXTENT);
 }
 
-// Unnamed, so that PostgreSQL plans it for these pages: a generic plan would read the whole table.
+// Unnamed, so that PostgreSQL plans it for these pages. A generic plan would read the whole table.
 const FIND_KEYS_OF_EVENTS = {
   name: "",
   text: `/* erase.find_keys_of_events */

@@ -39,7 +39,7 @@ test("an erasure reads only the customer's own events", async () => {
 
 const SAME_MOMENT = 3_000;
 
-test("events that all share one timestamp are erased a thousand at a time", { timeout: 60_000 }, async () => {
+test("events with the same timestamp are erased in batches of a thousand", { timeout: 60_000 }, async () => {
   const { database, record, manage } = await setupManage();
   await record({ customerId: "jane", event: "export.row", quantity: 1, metadata: { by: "jane" } });
   // Every sixth event has a key but no metadata. The events were recorded at several times.

@@ -18,11 +18,11 @@ import type { WalletName } from "./wallets.ts";
 
 // Erases the metadata and members of a customer's charges, holds, denials and events, the only change that these append-only tables allow.
 
-/** A page of a customer's rows: the idempotency keys they name, and how many had metadata or a member. */
+/** A page of a customer's rows: their idempotency keys, and how many rows had metadata or a member. */
 export type ErasedPage<Cursor> = {
   readonly keyHashes: readonly ShortHash[];
   readonly erased: number;
-  /** Where the page ends. Null if it was empty. */
+  /** Where the page ends. Null if the page was empty. */
   readonly last: Cursor | null;
 };
 
@@ -189,13 +189,13 @@ export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; re
 
 export type EventsToErase = {
   readonly events: readonly EventToErase[];
-  /** Where the page ends, by `occurred_at`. Null if it was empty. */
+  /** Where the page ends, by `occurred_at`. Null if the page was empty. */
   readonly last: Moment | null;
-  /** True if all events on the page have the same time, so that many more may have it. */
+  /** True if all events on the page have the same time. Many more events may then have that time. */
   readonly haveSameTime: boolean;
 };
 
-/** The customer's next events, including those without metadata or a member: they may have a key. */
+/** The customer's next events, including events without metadata or a member, because they may have a key. */
 export async function listEventsToErase(
   tx: Tx,
   { customerNumber }: WalletName,
@@ -211,7 +211,7 @@ export async function listEventsToErase(
   };
 }
 
-// By primary key. A range of time would have no bound, because any number of events can have the same time.
+// Finds events by primary key. A time range could contain any number of events, because many can have the same time.
 const ERASE_EVENTS = statement(
   "erase.events",
   `

@@ -57,7 +57,7 @@ const SEEN = describeRow({
 
 export type SeenEventKey = RowOf<typeof SEEN>;
 
-// Reads the newest events backward, because an index on the key would cost every insert. Both limits bound the work, however many
+// Reads the newest events backward, because an index on the key would slow down every insert. Both limits bound the work, however many
 // environments share the table.
 const LIST_SEEN = statement(
   "event_keys.list_seen",
@@ -82,7 +82,7 @@ const LIST_SEEN = statement(
 export type SeenRange = {
   readonly rowsMax: number;
   readonly eventsMax: number;
-  /** By the time the events occurred. */
+  /** Only events that occurred at or after this time. */
   readonly since: Instant;
 };
 

@@ -52,7 +52,7 @@ const FIND = statement(
     and e.environment_id = $1`,
 );
 
-/** An event's ID is a UUIDv7 for its `recorded_at`. Null if the environment has no such event. */
+/** Finds an event. Its ID is a UUIDv7 of its `recorded_at`. Null if the environment has no such event. */
 export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
   const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
   return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
@@ -111,7 +111,7 @@ export type EventRange = {
   /** The range in which these events can have been recorded. */
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
-  /** Only events before this one. */
+  /** Only events before this position. */
   readonly before: EventPosition;
   readonly event: string | null;
   readonly memberId: string | null;
@@ -128,7 +128,7 @@ export type ScannedEvents = {
   readonly end: EventPosition | null;
 };
 
-/** Newest first. */
+/** Lists events, newest first. */
 export async function listEvents(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -16,7 +16,7 @@ export type EventRow = {
   readonly id: Uuid;
   readonly environmentId: EnvironmentId;
   readonly customerId: CustomerId;
-  /** Null when this batch creates the customer. */
+  /** The customer's number. Null if this batch creates the customer. */
   readonly customerNumber: number | null;
   readonly event: EventKey;
   readonly quantity: Quantity;
@@ -59,7 +59,7 @@ const INSERT = statement(
   )`,
 );
 
-/** A customer without a number was inserted earlier in the same transaction, and is looked up here. */
+/** Inserts events. A customer without a number was inserted earlier in the same transaction, and is looked up here. */
 export function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<Rows> {
   return tx.run(INSERT, [
     timestamps(events.map((event) => event.recordedAt)),

@@ -15,7 +15,7 @@ export type Settled = {
   readonly latestEvent: Instant;
 };
 
-// A transaction that waits for its standby still counts as open: its request has no response yet.
+// A transaction that waits for its standby still counts as open, because its request has no response yet.
 const READ_SETTLED = statement(
   "export.read_settled",
   `

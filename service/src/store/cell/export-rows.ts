@@ -51,7 +51,7 @@ const LIST_OWNERS = statement(
   limit $3`,
 );
 
-/** Ordered by customer number, starting at `from`. */
+/** Lists customers with a ledger, ordered by number, starting at `from`. */
 export function listLedgerOwners(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -148,8 +148,8 @@ const EVENT = describeRow({
   isSettled: boolean("e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])"),
 });
 
-// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a
-// condition would make one statement scan all of them to find the next settled one.
+// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a condition
+// would make one statement scan all of them to find the next settled event.
 const LIST_EVENTS = statement(
   "export.list_events",
   `
@@ -168,7 +168,7 @@ const LIST_EVENTS = statement(
 /** The range in which the remaining events can have been recorded. It prunes partitions and excludes no event. */
 export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
-/** `isSettled` is false for an event recorded after the export began: it is not part of the export. */
+/** `isSettled` is false for an event recorded after the export began, which is not part of the export. */
 export type WalkedEvent = RowOf<typeof EVENT>["stored"] & { readonly isSettled: boolean };
 
 /** Lists the events after `after`, oldest first. */
@@ -221,7 +221,7 @@ const LIST_GRANTS = statement(
   limit $4`,
 );
 
-/** Ordered by customer and grant number, after `after`. Not filtered by time, because no index contains the time. */
+/** Lists the grants after `after`, ordered by customer and grant number. Not filtered by time, because no index contains the time. */
 export async function listExportedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

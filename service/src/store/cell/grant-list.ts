@@ -54,7 +54,7 @@ export type GrantRange = {
   readonly open: readonly number[];
 };
 
-/** Newest first. */
+/** Lists a customer's grants, newest first. */
 export function listGrantRecords(tx: Tx, name: WalletName, range: GrantRange): Promise<GrantRecord[]> {
   return listRows(
     tx,
@@ -174,7 +174,7 @@ const LIST_DETAILS = statement(
   order by g.expires_at nulls last, g.number`,
 );
 
-/** Ordered by expiry, earliest first. */
+/** Lists grants by expiry, earliest first. */
 export function listGrantDetails(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -26,7 +26,7 @@ const INSERT = statement(
   values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)`,
 );
 
-/** The primary key rejects a second move of the same grant. */
+/** Records a move. The primary key rejects a second move of the same grant. */
 export function insertGrantMove(
   tx: Tx,
   { environmentId }: Pick<WalletName, "environmentId">,

@@ -133,7 +133,7 @@ const FIND_BY_REFERENCE = statement(
     and g.reference in ($2, cell.erased_reference($2))`,
 );
 
-/** Also finds the hashed reference of an erased customer, which cannot be used again. */
+/** Finds the grant with this reference. Also finds an erased customer's hashed references, which cannot be used again. */
 export function findGrantByReference(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -21,7 +21,7 @@ export async function readCellMigration(tx: Tx): Promise<LatestMigration> {
 
 export type TableSize = { readonly table: string; readonly bytes: number };
 
-// Sizes come from the system catalog. A partition counts as part of its table. A partition that is dropped in the meantime has no size.
+// Sizes come from the system catalog. A partition counts as part of its table. A partition that is dropped during the query has no size.
 const LIST_LARGEST = statement(
   "health.list_largest_tables",
   `

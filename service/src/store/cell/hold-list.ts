@@ -57,7 +57,7 @@ const FIND_LATEST = statement(
   ) as h`,
 );
 
-/** The transaction must have locked the wallets before, so that no hold changes in the meantime. */
+/** Finds holds after their last change. The transaction must already hold the wallets' locks, so that no hold changes in the meantime. */
 export function findLatestHolds(tx: Tx, names: readonly HoldName[]): Promise<LatestHold[]> {
   const parameters = [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -190,7 +190,7 @@ export async function listHoldsOpenAt(
 
 type HoldPage = { readonly before: number; readonly limit: number; readonly isOpen: boolean };
 
-/** A customer's holds below the number `before`, newest first: all of them, or those that are open. */
+/** A customer's holds below the number `before`, newest first. If `isOpen`, only open holds. */
 export function listHoldRecords(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -30,7 +30,7 @@ function reload(book: Book, latest: number, needsAll: boolean): void {
   book.wallet = { ...stored, holds: open.filter(({ expiresAt }) => expiresAt <= holdsUntil), holdsUntil };
 }
 
-test("decisions are the same with all holds and with those that a stored wallet needs", () => {
+test("decisions are the same whether all holds or only the needed holds are read", () => {
   forEveryHistory(HISTORIES, (script) => {
     const all = startBook(script);
     const due = startBook(script);
@@ -38,7 +38,7 @@ test("decisions are the same with all holds and with those that a stored wallet 
       const { act, catalog, clock } = step;
       const latest = Math.max(clock, catalog.changedAt);
       reload(due, latest, act.kind === "ask" && act.request.kind === "revoke");
-      // The sweep decides too.
+      // The sweep also makes decisions.
       if (index % 5 === 0 && all.wallet !== null && due.wallet !== null) {
         const [expected, swept] = [all.wallet, due.wallet].map((wallet) => expireDue(catalog, wallet, clock));
         expect(swept?.entries).toEqual(expected?.entries);

@@ -64,7 +64,7 @@ function readWallet({ cell, context }: Credits): Promise<Wallet | undefined> {
 const findMismatch = async ({ database }: Credits) =>
   (await verifyDatabase(database.serviceUrl)).mismatch?.text ?? null;
 
-test("holds are opened, extended, settled and released, and the wallet matches them after every step", async () => {
+test("holds are opened, extended, settled and released, and the wallet matches its holds after every step", async () => {
   const credits = await setupCredits();
   const first = await hold(credits, 3);
   const second = await hold(credits, 1);
@@ -99,7 +99,7 @@ test("holds are opened, extended, settled and released, and the wallet matches t
   expect(await readWallet(credits)).toMatchObject({ holdCount: 2, openHolds: 0, held: [] });
 });
 
-test("the wallet is read with the holds that are due, and only with those", async () => {
+test("a wallet is read with only the holds that are due", async () => {
   const credits = await setupCredits();
   const due = await hold(credits, 1, "charge");
   await hold(credits, 2);
@@ -110,7 +110,7 @@ test("the wallet is read with the holds that are due, and only with those", asyn
   expect((await readWallet(credits))?.holds).toEqual([due]);
 });
 
-test("a decision after the end of a hold writes its end first", async () => {
+test("a decision after a hold's expiry first records the end of the hold", async () => {
   const credits = await setupCredits();
   const due = await hold(credits, 1, "charge");
   const { cell, context } = credits;
@@ -132,7 +132,7 @@ test("a decision after the end of a hold writes its end first", async () => {
   expect(await credits.database.count("cell.ledger", "hold_number = 1 and kind = 2")).toBe(1);
 });
 
-test("checks, charges and pages apply the ends of holds that are due, and leave the others", async () => {
+test("checks, charges and the customer's page apply due hold ends, and keep other holds open", async () => {
   const credits = await setupCredits();
   const { cell, context, check, consume } = credits;
   await hold(credits, 3);
@@ -142,7 +142,7 @@ test("checks, charges and pages apply the ends of holds that are due, and leave 
   await hold(credits, 1, "charge");
   expect((await check({ ...body, quantity: 6 })).body).toMatchObject({ allowed: false, balance: 50 });
   await expireHolds(credits.database);
-  // The first hold releases 30 credits, the second one charges its 10.
+  // The first hold releases 30 credits. The second hold charges its 10 credits.
   expect((await check({ ...body, quantity: 8 })).body).toMatchObject({ allowed: true, balance: 80 });
   const customer = await readCustomer(cell, context.environmentId, ADA);
   expect(customer?.balances[0]).toMatchObject({ balance: 80 });
@@ -151,7 +151,7 @@ test("checks, charges and pages apply the ends of holds that are due, and leave 
   expect(await credits.database.count("cell.open_holds")).toBe(0);
 });
 
-test("the sweep writes the charge of an expired hold, and releases the credits of the uncharged ones", async () => {
+test("the sweep charges or releases expired holds, according to `onExpiry`", async () => {
   const credits = await setupCredits();
   await hold(credits, 1);
   await hold(credits, 2, "charge");
@@ -178,12 +178,12 @@ test("erasing a customer releases open holds, and erases the members and metadat
   expect(await findMismatch(credits)).toBeNull();
 });
 
-test("a revocation of held credits is stored with the hold, and applied when it ends", async () => {
+test("a revocation of held credits is stored with the hold, and applied when the hold ends", async () => {
   const credits = await setupCredits();
   const { cell, context, topUp } = credits;
   await topUp("ada", 40);
   const held = await hold(credits, 12);
-  // 100 from the plan and 20 of the 40.
+  // The hold has set aside 100 credits from the plan, and 20 of the 40 added credits.
   expect(await revokeGrant(cell, context, { customerId: ADA, grant: 2, note: null })).toMatchObject({
     credits: 20,
   });
@@ -205,22 +205,22 @@ test.each([
   ["a missing last change", "delete from cell.hold_changes where number = 3", "the last change has number 2"],
   ["a hold that is no longer listed", "delete from cell.open_holds", "1 open holds, but 0 are listed"],
   [
-    "a hold that is listed with another end",
+    "a hold that is listed with a wrong expiry",
     "update cell.open_holds set expires_at = expires_at + interval '1 day'",
     "the list of open holds does not match the last recorded change of each hold",
   ],
   [
     "a wallet that does not expect the end of a hold",
     "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',9000000000000]')",
-    "hold 1 ends earlier than the wallet says the next one does",
+    "hold 1 ends before the next hold end that the wallet records",
   ],
   [
-    "other held credits",
+    "wrong held credits",
     "update cell.hold_changes set state = replace(state, '[[1,10]]', '[[1,9]]') where hold_number = 1",
     "grant 1 has 10 held credits in the wallet, 9 according to its holds",
   ],
   [
-    "a charge of another hold",
+    "a charge of the wrong hold",
     "update cell.ledger set hold_number = 1 where hold_number = 2",
     "settles hold 1, which was not settled",
   ],

@@ -103,7 +103,7 @@ const CLOSE = statement(
     and o.number = h.number`,
 );
 
-/** Appends changes, and keeps the list of open holds. The transaction must have locked the wallets. */
+/** Appends changes, and updates the list of open holds. The transaction must have locked the wallets. */
 export function* writeHolds(
   tx: Tx,
   rows: readonly HoldRow[],
@@ -204,7 +204,7 @@ const LIST_RUNS = statement(
   order by n.position, h.number`,
 );
 
-/** The changes of each run, by number, without those that cannot be read. */
+/** The hold changes of each run, by number. Unreadable rows are omitted. */
 export async function listHoldChangesOfRuns(
   tx: Tx,
   runs: readonly Run[],

@@ -28,8 +28,8 @@ const INSERT_CUSTOMERS = statement(
 );
 
 /**
- * Inserts each customer with a profile and an empty wallet. Returns those that this call created. Customers must be sorted,
- * because two imports that insert the same customers in a different order would deadlock.
+ * Inserts each customer with a profile and an empty wallet. Returns the customers that this call created. Customers must be sorted, because
+ * two imports that insert the same customers in a different order would deadlock.
  */
 export async function insertImportedCustomers(
   tx: Tx,
@@ -91,7 +91,7 @@ const UPDATE_PROFILES = statement(
     and c.number = n.number`,
 );
 
-/** The transaction must hold the locks of these customers' wallets. */
+/** Updates the profiles of customers. The transaction must hold the locks of their wallets. */
 export function updateImportedProfiles(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -42,7 +42,7 @@ const FIND = statement(
     and q.key_hash = $2`,
 );
 
-/** Reads without a lock, because no replay depends on the result. */
+/** Finds the request stored under a key. Reads without a lock, because no replay depends on the result. */
 export async function findKeptRequest(
   tx: Tx,
   projectId: ProjectId,

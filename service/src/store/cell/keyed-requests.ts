@@ -99,9 +99,9 @@ const LOCK = statement(
 export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
 
 /**
- * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not
- * have yet; with the lock, this transaction's commit waits until it does. The lateral join probes one partition for each key;
- * `= any(…)` would probe all of them.
+ * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
+ * with the lock, this transaction's commit waits until the standby has the row. The lateral join probes one partition for each key; `=
+ * any(…)` would probe all of them.
  */
 export async function lockKeyedRequests(
   tx: Tx,
@@ -204,7 +204,9 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
     (verdict.reason !== null || verdict.details !== null || verdict.single?.position?.limit != null),
 });
 
-/** Keys must be sorted. If another process stored one of them in the meantime, the statement must fail, so that the batch reruns. */
+/**
+ * Keys must be sorted. If another process has stored one of the keys in the meantime, the statement must fail, so that the batch reruns.
+ */
 export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],

@@ -4,8 +4,8 @@ import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Sequences have no gaps, and effective times never decrease along them. So a binary search needs about twenty lookups, where a
-// scan would read a month. $5 decides on which side of the moment an entry is assumed to be if its month is detached.
+// Sequences have no gaps, and effective times never decrease along them. A binary search therefore needs about twenty lookups, whereas a
+// scan would read a month. $5 is true if entries in detached months count as before the moment.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -48,8 +48,8 @@ export async function findLastBefore(
   return readInteger(rows[0]?.[0]);
 }
 
-// Uses the first entry since that moment, because the month of the last entry before it may be detached. A pool without a grant
-// before that moment has no entry before it either, and is left out.
+// Uses the first entry since that moment, because the month of the last entry before it may be detached. A pool without a grant before that
+// moment has no earlier entry either, and is left out.
 const LIST_BALANCES = statement(
   "ledger.list_balances",
   `
@@ -75,10 +75,10 @@ const LIST_BALANCES = statement(
   order by p.pool_id`,
 );
 
-/** Null if there is no entry since then: the wallet's current balance applies. */
+/** A pool's balance at a moment. Null if the pool has no entry since then. The wallet's current balance then applies. */
 export type PoolBalance = { readonly pool: PoolId; readonly balance: number | null };
 
-/** The balance of each pool at a moment. `after` is the sequence of an entry before it; the search starts there. */
+/** The balance of each pool at a moment. `after` is the sequence of an entry before that moment, where the search starts. */
 export async function listBalances(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -92,8 +92,8 @@ export async function listBalances(
 }
 
 /**
- * SQL for the earliest `recorded_at` among entries effective since a moment, so that older partitions are pruned. An entry is
- * recorded after it takes effect, except after a failover to a slower clock; a partial index finds those.
+ * SQL for the earliest `recorded_at` among entries effective since a moment, so that older partitions are pruned. An entry is recorded
+ * after it takes effect, except after a failover to a slower clock; a partial index finds those entries.
  */
 export function recordedSince({ environment, from }: { environment: string; from: string }): string {
   return `(
@@ -128,7 +128,7 @@ const SUM_PARTS = statement(
 );
 
 /**
- * The net amount that the entries after `after`, up to `until`, moved into each grant. Null if some are missing, because a month is
+ * The net amount that the entries after `after`, up to `until`, moved into each grant. Null if entries are missing because their month is
  * detached.
  */
 export async function sumParts(

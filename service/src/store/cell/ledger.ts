@@ -91,11 +91,11 @@ export const ENTRY = {
   keyHash: orNull(hexUuid("e.key_hash")),
   memberId: MEMBER,
   place: PLACE,
-  /** The part of a charge's price that no credits covered, or that a reversal undoes. */
+  /** The part of a charge's price that nothing covered. For a reversal, the part that it undoes. */
   uncovered: integer("coalesce(e.uncovered, 0)"),
-  /** The part of a charge's price that was charged as overage, or that a reversal undoes. */
+  /** The part of a charge's price that was charged as overage. For a reversal, the part that it undoes. */
   overage: integer("coalesce(e.overage, 0)"),
-  /** The hold whose end wrote the entry. */
+  /** The hold that wrote the entry when it ended. */
   hold: orNull(
     describeRow({
       number: integer("e.hold_number"),
@@ -112,7 +112,7 @@ export const ENTRY = {
       ),
     }),
   ),
-  /** The reversed charge. Set only for a reversal. Also null if its month is detached. */
+  /** The reversed charge. Set only for a reversal. Also null if the charge's month is detached. */
   reverses: orNull(
     describeRow({
       recordedAt: column(
@@ -179,7 +179,7 @@ export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: I
   return APPEND.run(tx, rows, recordedAt);
 }
 
-/** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */
+/** Formats parts as text such as `2:-10,3:-5`, which takes a few bytes. An array of pairs would take a hundred. */
 export function formatParts(parts: readonly Part[]): string {
   let text = "";
   for (const { grant, amount } of parts) text += `${text === "" ? "" : ","}${grant}:${amount}`;
@@ -249,12 +249,12 @@ type LedgerRange = {
   readonly after: number;
   readonly kind: EntryKind | null;
   readonly feature: FeatureId | null;
-  /** Limits the time at which entries took effect. */
+  /** Only entries that took effect at or after this time. */
   readonly since: Instant;
   readonly limit: number;
 };
 
-/** Newest first. */
+/** Lists a customer's entries, newest first. */
 export function listLedger(tx: Tx, name: WalletName, range: LedgerRange): Promise<LedgerRecord[]> {
   const parameters = [
     name.environmentId,

@@ -35,14 +35,16 @@ export async function openWallet(
 
 const INSERTS_MAX = 2;
 
-/** Locks the wallet of a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a number. */
+/**
+ * Locks the wallet of a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a customer number.
+ */
 export async function openOrCreateWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // Another request may create the customer in the meantime, and an erasure may remove it again.
+  // Another request may create the customer in the meantime, and an erasure may remove the customer again.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, { environmentId }, customerId);
     if (open !== null) return { ...open, isNew };
@@ -73,7 +75,7 @@ export async function openWallets(
   lockMode: LockMode,
 ): Promise<OpenWallets> {
   const names = sortNames(environmentId, customers);
-  // Before the locks, so that they are not held while a missing catalog is loaded.
+  // Runs before locking, so that no lock is held while a missing catalog is loaded.
   await loadCatalog(tx, environmentId);
   const lock = lockMode === "wait" ? lockWallets : lockFreeWallets;
   let found = await lock(tx, names);
@@ -91,7 +93,7 @@ export async function openWallets(
   const withHolds = await addDueHolds(tx, found, { clock, catalogs: [catalog] });
   for (const { customerId, customerNumber, readWallet } of withHolds) {
     if (readWallet === null) lockedElsewhere.add(customerId);
-    // A customer erased before the lock was granted no longer exists; nothing may be written under its number.
+    // A customer erased before the lock was granted no longer exists, so nothing may be written under that number.
     else if (numbers.get(customerId) === customerNumber)
       wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
   }

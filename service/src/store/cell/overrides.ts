@@ -81,7 +81,7 @@ const LIST_PAGE = statement(
   limit $4`,
 );
 
-/** Newest first. */
+/** Lists a customer's overrides, newest first. */
 export function listOverridesPage(
   tx: Tx,
   name: WalletName,
@@ -107,7 +107,7 @@ const LIST_RUNS = statement(
   order by n.position, o.number`,
 );
 
-/** The overrides of each run, by number, without those that cannot be read. */
+/** The overrides of each run, by number. Unreadable rows are omitted. */
 export async function listOverridesOfRuns(
   tx: Tx,
   runs: readonly Run[],

@@ -104,7 +104,7 @@ const PERIOD_NAMES: readonly string[] = PERIODS;
 /** Size of an empty table. */
 const TABLE_BYTES = 1_000;
 
-/** A version's features in columns: 25 bytes each, a tenth of the size of objects. */
+/** A version's features, stored in columns. Each feature takes 25 bytes, a tenth of the size of an object. */
 export class PlanTermsTable implements PinnedFeatures {
   readonly #ids: Int32Array;
   readonly #pools: Int32Array;

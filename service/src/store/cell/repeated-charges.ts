@@ -85,9 +85,10 @@ const FIND_CUSTOMERS = statement(
 );
 
 /**
- * Finds customers charged twice for the same feature within `withinMs`, according to the request log. If there are too many, customers
- * with a run of at most `runMax` charges come first, latest run first. `examinedSince` is `since`, or a later time if requests or
- * customers were left out: all that were charged from then on are found.
+ * Finds customers charged twice for the same feature within `withinMs`, according to the request log. A run is a series of charges, each
+ * within `withinMs` of the previous one. If there are too many customers, customers with a run of at most `runMax` charges come first,
+ * latest run first. If requests or customers were left out, `examinedSince` is later than `since`, and only runs from `examinedSince` on
+ * are complete.
  */
 export async function findRepeating(
   tx: Tx,
@@ -113,7 +114,7 @@ const CHARGE = describeRow({
   pool: id<PoolId>("e.pool_id"),
   feature: id<FeatureId>("e.feature_id"),
   quantity: integer("e.quantity"),
-  // Not -amount, which is -0 if nothing was charged.
+  // `-amount` would be -0 if nothing was charged.
   credits: derive(integer("e.amount"), (amount) => 0 - amount),
   overage: integer("coalesce(e.overage, 0)"),
   memberId: MEMBER,
@@ -123,7 +124,7 @@ const CHARGE = describeRow({
 /** A charge, with the fields used to detect duplicates. */
 export type RecentCharge = RowOf<typeof CHARGE>;
 
-/** Maximum number of ledger entries of each customer, newest first. */
+/** Maximum number of ledger entries that are read for each customer, newest first. */
 const ENTRIES_MAX = 500;
 
 const LIST_RECENT = statement(
@@ -177,7 +178,7 @@ const FIND_READ_SINCE = statement(
   ) as e`,
 );
 
-/** The time since which `listRecentCharges` reads all entries of these customers. Null if it reads all they have. */
+/** The time since which `listRecentCharges` reads all entries of these customers. Null if it reads all their entries. */
 export async function findReadSince(tx: Tx, customers: readonly CustomerNumber[]): Promise<Instant | null> {
   const { since } = await getRow(tx, { ...FIND_READ_SINCE, name: "" }, [bigints(customers)], READ_SINCE);
   return since;

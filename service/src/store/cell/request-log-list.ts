@@ -51,7 +51,7 @@ export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant |
   return (occurredAt ?? recordedAt) >= (start ?? 0);
 }
 
-/** At most one column. Each has an index that is ordered by ID within it. */
+/** A filter on one column. The index of each column is also ordered by ID. */
 export type LogColumn =
   | { readonly column: "customer_number"; readonly value: CustomerNumber }
   | { readonly column: "code" | "reason"; readonly value: string }
@@ -59,9 +59,9 @@ export type LogColumn =
 
 export type LogRange = {
   readonly by: LogColumn | null;
-  /** Only entries older than this one. */
+  /** Only entries older than the entry with this ID. */
   readonly before: Uuid | null;
-  /** Only entries newer than this one. */
+  /** Only entries newer than the entry with this ID. */
   readonly after: Uuid | null;
   readonly limit: number;
 };
@@ -82,7 +82,7 @@ const LIST = statement(
   limit $8`,
 );
 
-/** Newest first. */
+/** Lists log entries, newest first. */
 export function listLogRecords(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -152,7 +152,7 @@ const SEEN_KEY = describeRow({
 
 export type SeenKey = RowOf<typeof SEEN_KEY>;
 
-// Leaves out features that have been defined since.
+// Leaves out features that were defined after the request.
 const LIST_UNKNOWN_FEATURES = statement(
   "request_log.list_unknown_features",
   `

@@ -16,7 +16,7 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
-/** The last parts of the path, without IDs. */
+/** Logged endpoints, named by the last parts of their paths, without IDs. */
 export const LOGGED_ENDPOINTS = [
   "check",
   "consume",
@@ -155,7 +155,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
   ]);
 }
 
-/** IDs are ascending and above all earlier IDs: the 12 bits after the milliseconds are a fraction of a millisecond. */
+/** Creates ascending IDs above all earlier IDs. The 12 bits after the milliseconds are a fraction of a millisecond. */
 function makeIds(count: number, now: LogTime): Uuid[] {
   const at = brandAs<Instant>(Math.floor(now / 1000));
   const fraction = Math.floor(((now % 1000) * 4096) / 1000);
@@ -167,7 +167,7 @@ function makeIds(count: number, now: LogTime): Uuid[] {
   return ids.sort(Buffer.compare);
 }
 
-/** A lower bound: entries written from `at` on have higher IDs. */
+/** A lower bound for log IDs: entries written from `at` on have higher IDs. */
 export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
@@ -175,7 +175,7 @@ export function lowestLogId(at: Instant): Uuid {
 /** An entry is written about a second after its response. A minute allows for a slow database. */
 const WRITTEN_WITHIN_MS = 60_000;
 
-/** An upper bound: the entries of responses before `at` have lower IDs. Entries of later responses can have lower IDs too. */
+/** An upper bound for log IDs: the entries of responses before `at` have lower IDs. Entries of later responses can have lower IDs too. */
 export function highestLogId(at: Instant): Uuid {
   return lowestLogId(brandAs<Instant>(at + WRITTEN_WITHIN_MS));
 }
@@ -220,7 +220,7 @@ export async function tryPurgeLock(tx: Tx): Promise<boolean> {
   return readBoolean(rows[0]?.[0]);
 }
 
-// Steps from one environment to the next by the primary key, because an index by time would cost every insert.
+// Steps from one environment to the next by the primary key, because an index by time would slow down every insert.
 const PURGE = statement(
   "request_log.purge",
   `
@@ -260,7 +260,7 @@ const PURGE = statement(
     and l.id = old.id`,
 );
 
-/** Returns the number of deleted rows: fewer than `rowsMax` when none remains. */
+/** Deletes log entries, and returns their number. If it is below `rowsMax`, no older entries remain. */
 export async function purgeRequestLog(tx: Tx, before: Instant, rowsMax: number): Promise<number> {
   const { rowCount } = await tx.run(PURGE, [lowestLogId(before).toString("hex"), rowsMax]);
   return rowCount;

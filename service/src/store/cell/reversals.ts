@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { MEMBER, PLACE, parseOverage, parseParts } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Reads the charges of a request that are to be reversed, and the reversals that they already have.
+// Reads the charges of a request before a reversal, and their earlier reversals.
 
 const CONSUME = describeRow({
   sequence: integer("e.sequence"),
@@ -52,8 +52,8 @@ export type StoredConsume = ConsumeFacts & RowOf<typeof CONSUME>;
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
 /**
- * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of
- * them is added in the meantime.
+ * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of these
+ * charges is added in the meantime.
  */
 export function listConsumes(tx: Tx, name: ConsumeName): Promise<StoredConsume[]> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;

@@ -23,7 +23,7 @@ const COLUMNS = "c.environment_id, c.number, c.customer_id, c.name, c.email, c.b
 const PROFILE = ["name", "email", "billing_reference"] as const;
 const SEARCHED = ["customer_id", ...PROFILE] as const;
 
-/** A shorter text matches only the beginning: an index of trigrams cannot find it elsewhere. */
+/** A shorter search text matches only the beginning, because a trigram index cannot find it elsewhere. */
 const PART_LENGTH_MIN = 3;
 
 /** The `like` pattern of a search text. */
@@ -58,11 +58,11 @@ const IDS_MAX = 1_000_000;
 
 /**
  * SQL for `found`: customers whose ID, name, email or reference contains the text. Names, emails and references have a trigram index.
- * IDs have none, because a customer's first request would have to update it: they are read from the index of IDs, 100,000 in about
- * 30 ms.
+ * IDs have none, because a customer's first request would have to update it. All IDs are read from their index instead, 100,000 in
+ * about 30 ms.
  *
- * Materialized, so that the planner does not expect to stop early and scan the table: a rare text would then read all customers.
- * The scans themselves stop at the limit.
+ * Materialized, because the planner would otherwise expect to stop early and choose a table scan, which reads all customers for a rare
+ * text. The scans still stop at the limit.
  */
 const containing = (columns: string, environment: string, pattern: string): string => `
     with profiles as materialized (
@@ -122,8 +122,11 @@ const findCustomers = (isPart: boolean) => ({
 const FIND_CUSTOMERS = { prefix: findCustomers(false), part: findCustomers(true) } as const;
 
 /**
- * First the customer with exactly this ID, then those whose ID, name, email or billing reference starts with it, then those that
- * contain it, ignoring case. A search term of one or two characters matches only at the beginning.
+ * Finds customers by ID, name, email or billing reference, ignoring case. A search text of one or two characters matches only the
+ * beginning. Order of the results:
+ * - the customer with exactly this ID
+ * - customers with a field that starts with the text
+ * - customers with a field that contains the text
  */
 export async function findCustomersByText(
   tx: Tx,
@@ -178,7 +181,7 @@ export async function findMatching(
   searched: string,
 ): Promise<readonly number[] | null> {
   const statement = isPart(searched) ? FIND_PART : FIND_PREFIX;
-  // A customer may match by its ID and by its profile.
+  // A customer may match twice: by ID and by profile.
   const limit = 2 * MATCHING_MAX + 1;
   const { rows } = await tx.run(statement, [environmentId, patternOf(searched), limit]);
   const numbers = new Set(rows.map(([number]) => readInteger(number)));
@@ -211,7 +214,7 @@ const findKeys = (table: "plans" | "features") => ({
 
 const FIND = { plans: findKeys("plans"), features: findKeys("features") } as const;
 
-/** Plans or features whose key starts with the text, as written or in lower case, or whose name matches it like a customer's. */
+/** Plans or features whose key starts with the text, as written or in lower case. Names match like customers' names. */
 export function findCatalogByText(
   tx: Tx,
   table: "plans" | "features",

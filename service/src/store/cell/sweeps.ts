@@ -25,8 +25,8 @@ const LOCK = statement(
 );
 
 /**
- * Locks a sweep for one step, so that only one process runs it. Null if another process holds the lock, or the sweep is paused.
- * Throws if the database's clock is wrong: a sweep expires credits permanently, so it waits until the clocks agree.
+ * Locks a sweep for one step, so that only one process runs it. Null if another process holds the lock, or the sweep is paused. Throws if
+ * the database's clock is wrong: a sweep expires credits permanently, so it waits until the clock is corrected.
  */
 export async function lockSweep(
   tx: Tx,

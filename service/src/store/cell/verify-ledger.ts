@@ -56,7 +56,7 @@ const LIST_ENTRIES = statement(
   order by n.position, e.sequence`,
 );
 
-/** The entries of each run, in order. Null if one of them cannot be read. */
+/** The entries of each run, in order. Null if an entry of the run cannot be read. */
 export async function listEntries(tx: Tx, runs: readonly Run[]): Promise<(readonly Entry[] | null)[]> {
   const { rows } = await tx.run(LIST_ENTRIES, [
     integers(runs.map(({ environmentId }) => environmentId)),
@@ -108,7 +108,7 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
   };
 }
 
-/** Null if the row cannot be read: verify reports it with its customer instead of stopping. */
+/** Null if the row cannot be read. `purser verify` then reports the row with its customer, and continues. */
 export function findReadable<T>(read: () => T): T | null {
   try {
     return read();
@@ -152,7 +152,7 @@ const LIST_REVERSED = statement(
   ) as r`,
 );
 
-/** The charges at these positions, in order, each with the sum of its reversals. Null if there is none, or it cannot be read. */
+/** The charges at these positions, in order, each with the sum of its reversals. Null if the charge does not exist or cannot be read. */
 export async function listReversed(
   tx: Tx,
   positions: readonly ConsumePosition[],

@@ -17,7 +17,7 @@ export type WalletRow = WalletName & {
   readonly readAt: Instant;
   /** Null if the wallet has no customer. */
   readonly customerId: CustomerId | null;
-  /** Null if this release cannot read it. */
+  /** Null if this release cannot read the wallet. */
   readonly wallet: Wallet | null;
   readonly balance: number;
   /** Whether the ledger has entries beyond the wallet's sequence. */
@@ -113,7 +113,7 @@ const FIND = statement(
     and c.erased_at is null`,
 );
 
-/** Null if there is no such customer. */
+/** Finds a customer's wallet. Null if there is no such customer. */
 export async function findWalletRow(
   tx: Tx,
   { environmentId, customerId }: CustomerName,
@@ -130,7 +130,7 @@ function readRow([environmentId, customerNumber, readAt, customerId, ...row]: re
     readAt: readInstant(readAt),
     customerId: readNullable(customerId, (id) => brandAs<CustomerId>(readText(id))),
     wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
-    // The sum of two full pools exceeds 2^53 - 1, so it is rounded as it was when it was written.
+    // The sum of two full pools exceeds 2^53 - 1, so it is rounded here in the same way as when it was written.
     balance: Number(balance),
     hasLaterEntries: readBoolean(hasLaterEntries),
     lastGrant: Number(lastGrant),

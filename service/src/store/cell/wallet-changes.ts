@@ -15,20 +15,23 @@ import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts
 
 /** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
 export type Annotation = {
-  /** For all entries of this kind: one, or one for each item of a request. Metadata is stored only with the first item's charge. */
+  /**
+   * Stored on all entries of this kind: a single entry, or one entry for each item of a request. Metadata is stored only with the first
+   * item's charge.
+   */
   readonly entry?: {
     readonly kind: "consume" | "reverse" | "revoke";
     readonly keyHash: ShortHash | null;
     readonly memberId: MemberId | null;
     readonly metadata: string | null;
   };
-  /** For the change of this hold. */
+  /** Stored on the change of this hold. */
   readonly hold?: { readonly number: number; readonly note: HoldNote };
-  /** For the grant with this number. */
+  /** Stored on the grant with this number. */
   readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
 };
 
-// A new part of a change does not compile until `add` writes it and it is named here.
+// A new field of `Change` does not compile until it is listed here. `add` must write it.
 ({}) satisfies Record<
   Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds">,
   never
@@ -75,7 +78,7 @@ export class WalletChanges {
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
-  /** Throws if a row is missing, by the wallet's own counts. A missing row would lose credits, or the terms of a charge. */
+  /** Throws if the wallet's counts show that a row is missing. A missing row would lose credits, or the terms of a charge. */
   #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants, overrides, holds }: Change): void {
     const previous = this.wallets.get(customerNumber)?.wallet ?? {
       sequence: (entries[0]?.sequence ?? wallet.sequence + 1) - 1,
@@ -94,7 +97,7 @@ export class WalletChanges {
   }
 }
 
-/** A request's annotation does not apply to the charges of other holds that ended in the meantime. */
+/** A request's annotation does not apply to charges of other holds that ended in the same change. */
 function isAnnotated({ kind, hold }: Entry, { entry, hold: own }: Annotation): boolean {
   if (entry?.kind !== kind) return false;
   return kind === "reverse" || hold === (own?.number ?? null);
@@ -135,15 +138,15 @@ export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after"
 
 /** An operation's change to a wallet that its transaction has locked. */
 export type WalletEdit = WalletName & {
-  /** Null if unchanged. */
+  /** Null if the wallet does not change. */
   readonly change: Change | null;
   readonly annotation?: Annotation;
   readonly audits: readonly AuditLine[];
 };
 
 /**
- * Writes the changes to one or many wallets, and their audit entries. Those of a bulk change name its start. The entry of its start is
- * written with them, because it is the only one that is shown if the process dies before the whole change is recorded.
+ * Writes the changes to one or many wallets, and their audit entries. The entries of a bulk change refer to its start entry, which is
+ * written with them. If the process dies before the final entry is recorded, the start entry shows that the change began.
  */
 export async function saveEdits(
   tx: Tx,

@@ -107,11 +107,14 @@ test("a wallet with current or past overrides is read as it was written", () => 
   }
 });
 
-test.each(EVENTS)("release 0.1.0 reads every event but an assignment as a cancellation: %s", (planEvent) => {
-  const state = JSON.parse(encodeWalletState(walletWith(planEvent, null)));
-  const [form, , , , , , planAsOf, isPlanCut] = state;
-  expect([form, planAsOf, isPlanCut === 1]).toEqual([1, 1_000, planEvent !== "assign"]);
-});
+test.each(EVENTS)(
+  "release 0.1.0 reads every event except an assignment as a cancellation: %s",
+  (planEvent) => {
+    const state = JSON.parse(encodeWalletState(walletWith(planEvent, null)));
+    const [form, , , , , , planAsOf, isPlanCut] = state;
+    expect([form, planAsOf, isPlanCut === 1]).toEqual([1, 1_000, planEvent !== "assign"]);
+  },
+);
 
 test("the last plan event of a wallet from release 0.1.0 is read as a cancellation or an assignment", () => {
   const row = newWallet(instant(0));
@@ -124,11 +127,23 @@ const TERMS = { planVersion: brandAs<PlanVersionId>(4), assignment: 1, items: []
 const holdUntil = (ms: number): Hold => ({ ...HOLD, ...TERMS, expiresAt: instant(ms) });
 
 test.each([
-  ["the first of all holds ends", { holds: [holdUntil(900), holdUntil(700)], openHolds: 2 }, 699],
-  ["the holds that were read end", { holds: [holdUntil(900)], openHolds: 3, holdsUntil: 400 }, 400],
-  ["a hold that was read ends", { holds: [holdUntil(300)], openHolds: 3, holdsUntil: 400 }, 299],
-  ["forever, without open holds", { holds: [], openHolds: 0, holdsUntil: 400 }, Number.POSITIVE_INFINITY],
-])("a wallet stores that no hold ends before %s", (_, parts, holdsUntil) => {
+  [
+    "just before the earliest end, if all holds were read",
+    { holds: [holdUntil(900), holdUntil(700)], openHolds: 2 },
+    699,
+  ],
+  [
+    "unchanged, if the holds that were read end later",
+    { holds: [holdUntil(900)], openHolds: 3, holdsUntil: 400 },
+    400,
+  ],
+  [
+    "just before the end of a hold that was read, if that is earlier",
+    { holds: [holdUntil(300)], openHolds: 3, holdsUntil: 400 },
+    299,
+  ],
+  ["infinite, if no holds are open", { holds: [], openHolds: 0, holdsUntil: 400 }, Number.POSITIVE_INFINITY],
+])("the stored `holdsUntil` is %s", (_, parts, holdsUntil) => {
   const held = { grant: 1, pool: POOL, kind: "manual", expiresAt: null, credits: 5, revoked: 0 } as const;
   for (const kept of [[], [held]]) {
     const wallet = { ...newWallet(instant(0)), holdCount: 5, holdChanges: 5, held: kept, ...parts };
@@ -138,7 +153,7 @@ test.each([
   }
 });
 
-test("a wallet without holds is complete without reading any, and one with unread open holds must have `holdsUntil`", () => {
+test("a wallet without holds needs no read of holds, and a wallet with unread open holds must have `holdsUntil`", () => {
   const wallet = newWallet(instant(0));
   expect(holdsUntilIn(encodeWalletState(wallet))).toBe(Number.POSITIVE_INFINITY);
   const partly = { ...wallet, holdCount: 2, holds: [holdUntil(900)], openHolds: 2 };

@@ -43,8 +43,8 @@ const FIND_LAST = statement(
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
 /**
- * Reads the next `limit` wallets without locks. Returns those with credits or holds, how many of the wallets are unreadable, and the
- * position of the last one. `last` is null at the end of the table.
+ * Reads the next `limit` wallets without locks. Returns the wallets with credits or holds, the number of unreadable wallets, and the
+ * position of the last wallet. `last` is null at the end of the table.
  */
 export async function listNextWallets(
   tx: Tx,
@@ -86,7 +86,7 @@ export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Pr
   return rows.flatMap(readIfPossible);
 }
 
-/** Skips a wallet that is damaged, or that a later release wrote in a form unknown to this one. */
+/** Skips a wallet that is damaged, or that a later release wrote in a form unknown to this release. */
 function readIfPossible(row: readonly unknown[]): SweptWallet[] {
   try {
     return [SWEPT.read(row)];

@@ -31,15 +31,15 @@ export const WALLET = derive(
 );
 
 /**
- * A customer's wallet. `readWallet` is null if another transaction has locked the wallet or the wallet is missing. It is missing if
- * the customer was created by a release without wallets, or will be created by this batch. Wallets are decoded one by one, so that
- * one written by a later release fails only that customer's request.
+ * A customer's wallet. `readWallet` is null if another transaction has locked the wallet or the wallet is missing. It is missing if the
+ * customer was created by a release without wallets, or will be created by this batch. Wallets are decoded one by one, so that a wallet
+ * written by a later release fails only that customer's request.
  */
 export type FoundWallet = CustomerName &
   WalletName & {
     readonly readWallet: (() => Wallet) | null;
     readonly isMissing: boolean;
-    /** No open hold ends by this time. To decide at a later time, read the holds before the wallet. */
+    /** No open hold ends by this time. A decision at a later time must first read the holds. */
     readonly holdsUntil: number;
     readonly decidedAt: Instant | null;
   };
@@ -85,8 +85,8 @@ function lockStatement(name: string, lock: string): Statement {
 }
 
 /**
- * Locks the wallets that no other transaction holds; the others are returned without `readWallet`. If lanes waited instead, two
- * processes with the same customers would block each other: 155 instead of 423 batches per second.
+ * Locks the wallets that no other transaction has locked. The other wallets are returned without `readWallet`. If lanes waited instead, two
+ * processes with the same customers would block each other. They would handle 155 instead of 423 batches per second.
  */
 export function lockFreeWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, LOCK_FREE, names);
@@ -97,7 +97,7 @@ export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<Fou
   return find(tx, LOCK, names);
 }
 
-/** Reads without locks. */
+/** Reads wallets without locking them. */
 export function readWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, READ, names);
 }
@@ -185,7 +185,7 @@ function namesToParameters(names: readonly CustomerName[]): Parameter[] {
   ];
 }
 
-/** A check does not need holds that end more than a minute from now: they are not due yet. */
+/** A check does not need holds that end more than a minute from now, because they are not due yet. */
 function holdsReader(readWallet: () => Wallet, holds: string): () => Wallet {
   return () => ({ ...readWallet(), holds: decodeHolds(holds), holdsUntil: Number.POSITIVE_INFINITY });
 }
@@ -258,7 +258,7 @@ const UPDATE = statement(
     and w.customer_number = n.customer_number`,
 );
 
-/** The transaction must hold the locks on these wallets. */
+/** Updates wallets. The transaction must hold their locks. */
 export function updateWallets(tx: Tx, wallets: readonly ChangedWallet[]): Promise<Rows> {
   return tx.run(UPDATE, [
     integers(wallets.map(({ environmentId }) => environmentId)),

@@ -30,7 +30,7 @@ const KEY = describeRow({
   environmentKind: environmentKind(
     "(select e.kind from control.environments as e where e.id = k.environment_id)",
   ),
-  /** Null if unknown. */
+  /** The key's creator. Null if unknown. */
   createdBy: creator("k"),
   name: text("k.name"),
   lastFour: text("k.last_four"),
@@ -39,7 +39,7 @@ const KEY = describeRow({
   expiresAt: orNull(instant("k.expires_at")),
   revokedAt: orNull(instant("k.revoked_at")),
   lastUsedAt: orNull(instant("k.last_used_at")),
-  /** True if the key is neither revoked nor expired, by the database's clock. */
+  /** True if the key is not revoked and has not expired according to the database clock. */
   isValid: boolean(IS_VALID),
 });
 
@@ -78,7 +78,7 @@ const LIST_CREATED_BY = statement(
   limit $3`,
 );
 
-/** Valid keys created by a member or one of their tokens, last used first. */
+/** Valid keys created by a member or the member's tokens, most recently used first. */
 export function listApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId }: { workspaceId: number; memberId: number },
@@ -99,7 +99,7 @@ const FIND_CREATED_BY = statement(
   order by k.id`,
 );
 
-/** Keys among `ids` created by a member or one of their tokens, including revoked and expired ones. */
+/** Keys among `ids` created by a member or the member's tokens, including revoked and expired ones. */
 export function findApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId, ids }: { workspaceId: number; memberId: number; ids: readonly number[] },
@@ -198,7 +198,7 @@ const END_AFTER = statement(
   returning ${KEY.list}`,
 );
 
-/** Ends the key after this many seconds, but never later than its current expiry. */
+/** Sets the key to expire in this many seconds, unless it expires earlier. */
 export function endApiKeyAfter(tx: Tx, id: number, seconds: number): Promise<ApiKeyRecord> {
   return getRow(tx, END_AFTER, [id, seconds], KEY);
 }

@@ -31,7 +31,7 @@ const KEY = describeRow({
   /** Null if history is not limited. */
   historyDaysMax: orNull(integer("l.history_days_max")),
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
-  /** Lifetime by the database's clock, so that this machine's clock does not matter. Null for a key that never expires. */
+  /** Time until expiry by the database's clock, because this machine's clock may differ. Null if the key never expires. */
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
 });
 
@@ -54,7 +54,7 @@ const FIND_LIVE = statement(
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** Finds valid keys, by the index of their hash in `secretHashes`. Revoked, expired and unknown keys are all absent. */
+/** Finds valid keys. The map is keyed by the index in `secretHashes`, and omits revoked, expired and unknown keys. */
 export async function findLiveApiKeys(
   tx: Tx,
   secretHashes: readonly Buffer[],

@@ -34,7 +34,7 @@ export type AuditFilter = {
   /** A null `id` matches any command or the service itself. */
   readonly actor: Pick<Actor, "kind" | "id"> | null;
   readonly actionPrefix: string | null;
-  /** Leaves out the per-customer entries of bulk changes and imports, and the starts of those changes whose final entry exists. */
+  /** Hides the per-customer entries of bulk changes and imports. Also hides the start entry once the final entry exists. */
   readonly collapsesBulk: boolean;
 };
 
@@ -57,7 +57,7 @@ export const MATCHES = `($4::text is null or a.actor_kind = $4)
       and ($5::text is null or a.actor_id = $5)
       and ($6::text is null or starts_with(a.action, $6))`;
 
-/** `where` holds the parameters from the seventh on, which select a workspace, environment or customer. */
+/** `where` holds parameters 7 and later, which select a workspace, environment or customer. */
 export type AuditQuestion = {
   readonly window: AuditWindow;
   readonly filter: AuditFilter;

@@ -7,7 +7,7 @@ import { migrate } from "../../postgres/migrate.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
-/** Copies the control plane's migrations from before creators were stored, and returns their folder. */
+/** Copies the control migrations that precede the creator columns to a new folder, and returns its path. */
 async function migrationsBefore(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-migrations-"));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -38,14 +38,14 @@ test("a migration sets the creators of existing tokens and keys from the audit l
   const tokens: [name: string, creator: string | null, expiresAt: string | null, revokedAt: string | null][] =
     [
       ["by Ada", "member:1", "2099-01-01Z", null],
-      ["by her token", "token:1", null, null],
-      ["by that one", "token:2", "2050-01-01Z", null],
+      ["by Ada's token", "token:1", null, null],
+      ["by token 2", "token:2", "2050-01-01Z", null],
       ["by Bob", "member:2", null, null],
       ["by a command", "command:purser dev", null, null],
-      ["by nobody known", null, null, null],
-      ["by that", "token:6", null, null],
+      ["by an unknown creator", null, null, null],
+      ["by token 6", "token:6", null, null],
       ["revoked", "member:1", null, "2026-01-01Z"],
-      ["by a revoked one", "token:8", null, null],
+      ["by a revoked token", "token:8", null, null],
     ];
   for (const [index, [name, creator, ...ends]] of tokens.entries()) {
     await database.query(
@@ -77,14 +77,14 @@ test("a migration sets the creators of existing tokens and keys from the audit l
     rows.map(({ name, by, root, year, isRevoked, manages }) => [name, by, root, year, isRevoked, manages]),
   ).toEqual([
     ["by Ada", "member", 1, 2099, false, false],
-    ["by her token", "token", 1, 2099, false, false],
-    ["by that one", "token", 1, 2050, false, false],
+    ["by Ada's token", "token", 1, 2099, false, false],
+    ["by token 2", "token", 1, 2050, false, false],
     ["by Bob", "member", 2, null, false, false],
     ["by a command", "command", null, null, false, false],
-    ["by nobody known", null, null, null, true, false],
-    ["by that", "token", null, null, true, false],
+    ["by an unknown creator", null, null, null, true, false],
+    ["by token 6", "token", null, null, true, false],
     ["revoked", "member", 1, null, true, false],
-    ["by a revoked one", "token", 1, null, true, false],
+    ["by a revoked token", "token", 1, null, true, false],
   ]);
   expect(
     await database.query(

@@ -4,10 +4,10 @@ import { assert } from "../../primitives/assert.ts";
 
 /** The creator of a token, key or link. */
 export type Creator = {
-  /** An API key creates none of them. */
+  /** An API key cannot create any of these. */
   readonly kind: Exclude<Actor["kind"], "api_key">;
   readonly id: string | null;
-  /** Current name; removed members keep their last one. Null for a command or the service itself. */
+  /** The creator's current name, or the last name of a removed member. Null for a command or the service itself. */
   readonly name: string | null;
 };
 
@@ -33,7 +33,7 @@ function readKind(value: unknown): Creator["kind"] {
   return kind;
 }
 
-/** SQL condition: the row was created by the member or one of their tokens. */
+/** SQL condition: the row was created by the member or one of the member's tokens. */
 export function isCreatedByMember(table: string, member: string): string {
   return `(
     ${table}.created_by_kind = 'member' and ${table}.created_by_id = ${member}::integer::text

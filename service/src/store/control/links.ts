@@ -51,7 +51,7 @@ export type NewLink = {
   readonly purpose: LinkPurpose;
   readonly memberId: number | null;
   readonly seconds: number;
-  /** The link expires no later than this, because the token that created it expires then. Without it, only `seconds` applies. */
+  /** When the token that created the link expires. The link never outlives that token. If absent, only `seconds` applies. */
   readonly endsAtMax?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };
@@ -128,7 +128,7 @@ const END_CREATED_BY = statement(
     and ${isCreatedByMember("l", "$1")}`,
 );
 
-/** Ends links created by a member or one of their tokens, for any member. */
+/** Ends links that a member or the member's tokens created for any member. */
 export async function endLinksCreatedBy(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_CREATED_BY, [memberId]);
 }
@@ -175,7 +175,7 @@ const LIST_OPEN = statement(
   limit $3`,
 );
 
-/** Links for these members, and those created by `createdBy` or their tokens; newest first. */
+/** Lists links for these members, and links created by `createdBy` or that member's tokens. Newest first. */
 export function listOpenLinks(
   tx: Tx,
   {

@@ -46,9 +46,9 @@ const TOKEN = describeRow({
   managesAccess: boolean("t.manages_access"),
   /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   rootMemberId: orNull(integer("t.root_member_id")),
-  /** Null if unknown: the token is then not valid. */
+  /** The token's creator. If null, the creator is unknown and the token is invalid. */
   createdBy: creator("t"),
-  /** Null for the whole workspace. */
+  /** The environment to which the token is limited. Null for the whole workspace. */
   environment: orNull(
     describeRow({
       projectId: id<ProjectId>("t.project_id"),
@@ -63,7 +63,7 @@ const TOKEN = describeRow({
   expiresAt: orNull(instant("t.expires_at")),
   revokedAt: orNull(instant("t.revoked_at")),
   lastUsedAt: orNull(instant("t.last_used_at")),
-  /** True if the token is neither revoked nor expired by the database's clock, and the root member is not removed. */
+  /** True if the token is not revoked, has not expired according to the database clock, and its root member has not been removed. */
   isValid: boolean(`(${IS_VALID})`),
 });
 
@@ -78,7 +78,7 @@ const FIND_LIVE = statement(
     and ${IS_VALID}`,
 );
 
-/** Null for revoked, expired and unknown tokens, and for tokens of removed members. */
+/** Finds a valid token. Null for revoked, expired and unknown tokens, and for tokens of removed members. */
 export function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
   return findRow(tx, FIND_LIVE, [secretHash], TOKEN);
 }
@@ -152,7 +152,7 @@ const LIST = statement(
   limit $3`,
 );
 
-/** Newest first. */
+/** Lists the workspace's tokens, newest first. */
 export function listManagementTokens(
   tx: Tx,
   page: { workspaceId: number; before: number | null; limit: number },
@@ -171,7 +171,7 @@ const LIST_OF_MEMBER = statement(
   limit $2`,
 );
 
-/** Valid tokens created by a member or by their tokens, last used first. */
+/** Valid tokens created by a member or the member's tokens, most recently used first. */
 export function listTokensOfMember(
   tx: Tx,
   memberId: number,
@@ -235,7 +235,7 @@ const REVOKE = statement(
   returning ${TOKEN.list}`,
 );
 
-/** Revokes these tokens, and returns those that were not revoked before, in any order. */
+/** Revokes these tokens. Returns the tokens that were not already revoked, in any order. */
 export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
   return listRows(tx, REVOKE, [ids], TOKEN);
 }
@@ -251,7 +251,10 @@ const COUNT_VALID = statement(
     and ${IS_VALID}`,
 );
 
-/** Counts valid tokens created by this member and their tokens. Null counts those created by command-line tokens. */
+/**
+ * Counts valid tokens created by this member or the member's tokens. If `rootMemberId` is null, counts tokens whose chain of creators
+ * starts with a command-line token.
+ */
 export async function countValidTokens(
   tx: Tx,
   { workspaceId, rootMemberId }: Pick<ManagementToken, "workspaceId" | "rootMemberId">,

@@ -29,7 +29,7 @@ const MEMBER = describeRow({
   email: text("m.email"),
   name: text("m.name"),
   role: role("m.role"),
-  /** Null if the invitation is not accepted yet. */
+  /** Null if the member has not accepted the invitation yet. */
   passwordHash: orNull(text("m.password_hash")),
   createdAt: instant("m.created_at"),
 });
@@ -48,7 +48,7 @@ const LOCK = statement(
   "select w.id from control.workspaces as w order by w.id for update",
 );
 
-/** Serializes membership changes: the first owner is created once, and the last one is not removed. */
+/** Serializes membership changes, so that the first owner is created only once and the last owner cannot be removed. */
 export async function lockMembership(tx: Tx): Promise<void> {
   await tx.run(LOCK);
 }
@@ -58,7 +58,7 @@ const FIND_BY_EMAIL = statement(
   `select ${MEMBER.list} from control.members as m where m.email = $1 and m.removed_at is null`,
 );
 
-/** `email` must be in lower case. */
+/** Finds a member. `email` must be in lower case. */
 export function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
   return findRow(tx, FIND_BY_EMAIL, [email], MEMBER);
 }
@@ -80,7 +80,7 @@ const FIND_BY_ID = statement(
   `select ${MEMBER.list} from control.members as m where m.id = $1 and m.removed_at is null`,
 );
 
-/** Used for a caller with a link, whose workspace is not known yet. */
+/** Finds a member by ID alone, for callers identified by a link, whose workspace is not known yet. */
 export function findMemberById(tx: Tx, id: number): Promise<Member | null> {
   return findRow(tx, FIND_BY_ID, [id], MEMBER);
 }
@@ -116,7 +116,7 @@ const COUNT_OTHER_OWNERS = statement(
     and m.removed_at is null`,
 );
 
-/** Counts owners with a password: an invited owner cannot log in yet. */
+/** Counts only owners with a password, because an invited owner cannot log in yet. */
 export async function countOtherOwners(
   tx: Tx,
   { workspaceId, id }: { workspaceId: number; id: number },
@@ -167,7 +167,7 @@ const REPLACE_PASSWORD = statement(
     and removed_at is null`,
 );
 
-/** False if the password has changed since it was checked. */
+/** Replaces a member's password. False if the password has changed since it was checked. */
 export async function replacePassword(
   tx: Tx,
   member: { id: number; before: string; after: string },

@@ -46,7 +46,7 @@ const FIND = statement(
     and e.kind = $3`,
 );
 
-/** Null if the workspace has no such project. */
+/** Finds an environment of a project. Null if the workspace has no such project. */
 export function findScope(
   tx: Tx,
   sought: { workspaceId: number; projectId: ProjectId; environment: EnvironmentKind },

@@ -137,7 +137,7 @@ const DELETE_OWN = statement(
   "delete from control.sessions where member_id = $1 and id = $2",
 );
 
-/** False if the member has no such session. */
+/** Ends one of the member's sessions. False if the member has no such session. */
 export async function deleteOwnSession(tx: Tx, session: { memberId: number; id: number }): Promise<boolean> {
   const { rowCount } = await tx.run(DELETE_OWN, [session.memberId, session.id]);
   return rowCount === 1;

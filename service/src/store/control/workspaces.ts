@@ -74,7 +74,7 @@ const TAKE_PLAN = statement(
   "update control.workspaces set plan_key = $2 where id = $1",
 );
 
-/** Moves the workspace to its own plan, because others may share the current one. */
+/** Moves the workspace to a separate plan, because other workspaces may share the current plan. */
 export async function putWorkspaceLimits(tx: Tx, id: number, limits: WorkspaceLimits): Promise<void> {
   const key = `workspace_${id}`;
   await tx.run(PUT_OWN_PLAN, [

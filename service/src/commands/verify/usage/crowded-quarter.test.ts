@@ -9,10 +9,10 @@ import { utcDay } from "./utc-day.ts";
 import { verifyUsage } from "./verify-usage.ts";
 
 const SLICES_NEEDED = 4;
-/** The parameters of these statements: environments, from, to, number of customer slices, index of the slice. */
+/** Statements whose parameters are: environments, from, to, number of customer slices, index of the slice. */
 const OF_SOME = ["usage_compare.with_rows", "usage_rebuild.insert_customers"];
 
-/** Simulates a server that can read at most a quarter of the customers in one bucket in time. */
+/** Simulates a server that times out if a statement reads more than a quarter of a bucket's customers. */
 function slowDown(session: Session, crowdedAt: number) {
   /** The slices in which the large bucket was read. */
   const taken: string[] = [];
@@ -50,7 +50,7 @@ test("a bucket that is too large for one statement is verified and repaired in s
      set bucket_counts[array_lower(bucket_counts, 1)] = bucket_counts[array_lower(bucket_counts, 1)] + 1, count = count + 1
      where customer_number = 7`);
   await database.query("update cell.usage_buckets set count = count + 1");
-  // The roll-ups agree with each other, but not with the rows.
+  // The roll-ups match each other, but not the rows.
   const { wrong } = await verify();
   expect(wrong).toMatchObject({ customerNumber: 7, missing: { count: -1n } });
   await database.query("update cell.usage_buckets set quantity = quantity + 1");

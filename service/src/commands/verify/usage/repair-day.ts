@@ -15,10 +15,10 @@ import { DAY_MS } from "./utc-day.ts";
 export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
 
 const PAUSE_MS = 100;
-/** Allows many attempts, because a job that is catching up holds the lock most of the time. */
+/** Many attempts, because the roll-up job holds the lock most of the time while it catches up. */
 const TRIES_MAX = 600;
 
-/** Rebuilds the roll-ups of a UTC day from its rows. A large day is split into slices of customers, and the job can run between. */
+/** Rebuilds the roll-ups of a UTC day from its rows. A large day is split by customer. The roll-up job can run between slices. */
 export async function repairDay(session: Repairing, day: Instant): Promise<void> {
   await refuseMissingRows(session, day);
   await prepareForSlices(session);
@@ -29,7 +29,7 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
       const rows = await rebuildCustomers(session, slice, some);
       // Checked in this transaction, because a month can be detached at any time.
       await refuseMissingRows(session, day);
-      // Runs with the last slice, which is usually the only one, so that all roll-ups always agree.
+      // Rebuilds the buckets in the transaction of the last slice. Most days have one slice, so their roll-ups never disagree.
       if (some.slice === some.slices - 1) await rebuildBuckets(session, slice);
       return rows;
     }),
@@ -56,7 +56,7 @@ function nextDay(day: Instant): Instant {
   return brandAs<Instant>(day + DAY_MS);
 }
 
-/** Runs in a transaction that locks the progress, while no large transaction is partly added. */
+/** Runs `work` in a transaction that locks the roll-up progress. Waits while a large transaction is partly added. */
 async function withProgress(session: Repairing, work: () => Promise<number>): Promise<number> {
   let cause: unknown = null;
   for (let i = 1; ; i++) {

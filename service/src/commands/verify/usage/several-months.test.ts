@@ -9,7 +9,7 @@ import { utcDay } from "./utc-day.ts";
 const DAY_MS = 24 * 3_600_000;
 const SOUND = "All usage roll-ups match their rows.";
 
-/** Inserts 150 days of one environment: events recorded immediately or weeks late, and charges that took effect later. */
+/** Inserts 150 days of usage for one environment: events recorded immediately or weeks late, and charges that took effect later. */
 async function insertHistory(database: TestDatabase, environmentId: number): Promise<void> {
   await database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
@@ -74,7 +74,7 @@ test("all months and environments are compared with their rows, and one day is r
       expect({ plant, found: await verify() }).toEqual({ plant, found });
       await restore();
     }
-  // One environment loses all roll-ups, and keeps its rows.
+  // Deletes all roll-ups of one environment, but not its rows.
   for (const table of kept)
     await database.query(`delete from cell.${table} where environment_id = $1`, [environments[1]]);
   expect(await verify()).toMatch(`MISMATCH: environment ${environments[1]},`);

@@ -8,7 +8,7 @@ const TOO_LONG = new Error("Query read timeout");
 test("steps cover every number once and in order, and are narrower where there are more rows", async () => {
   const steps: [number, number][] = [];
   await stride({ from: 10, to: 9_999, width }, async (from, to) => {
-    // From 3,000 on, each number has 1,000 rows. A statement can read at most 40,000 rows.
+    // Each number from 3,000 has 1,000 rows. A statement can read at most 40,000 rows.
     const rows = Math.max(0, to - Math.max(from, 3_000)) * 1_000;
     if (rows > 40_000) throw TOO_LONG;
     steps.push([from, to]);
@@ -21,7 +21,7 @@ test("steps cover every number once and in order, and are narrower where there a
   expect(Math.max(...steps.filter(([from]) => from > 3_100).map(([from, to]) => to - from))).toBeLessThan(41);
 });
 
-test("a timeout in the narrowest step fails and is never skipped", async () => {
+test("a timeout in the narrowest step is an error, and the step is never skipped", async () => {
   const walk = stride({ from: 0, to: 100, width }, async (from) => {
     if (from >= 50) throw TOO_LONG;
     return 0;
@@ -29,7 +29,7 @@ test("a timeout in the narrowest step fails and is never skipped", async () => {
   await expect(walk).rejects.toThrow("timeout");
 });
 
-/** A bucket with this many rows; a statement can read 100,000. */
+/** Simulates a bucket with `rows` rows. A statement can read 100,000 of them. */
 async function walk(crowd: Crowd, rows: number): Promise<SomeCustomers[]> {
   const done: SomeCustomers[] = [];
   const walked = await crowd.walk(async (some) => {
@@ -53,7 +53,7 @@ function expectWhole(done: readonly SomeCustomers[]): void {
   expect(end).toBe(1);
 }
 
-test("all customers are read at once; after a timeout, each slice is read once and in order", async () => {
+test("all customers are read at once, and after a timeout each slice is read once and in order", async () => {
   const crowd = new Crowd();
   expect(await walk(crowd, 90_000)).toEqual([{ slices: 1, slice: 0 }]);
   const many = await walk(crowd, 400_000);
@@ -62,7 +62,7 @@ test("all customers are read at once; after a timeout, each slice is read once a
   expect(many.at(-1)?.slices).toBe(8);
 });
 
-test("the next bucket starts with the same number of slices, and with fewer after small buckets", async () => {
+test("a bucket starts with as many slices as the previous one ended with; small buckets reduce the number", async () => {
   const crowd = new Crowd();
   await walk(crowd, 400_000);
   expect(await walk(crowd, 400_000)).toHaveLength(8);
@@ -75,7 +75,7 @@ test("the next bucket starts with the same number of slices, and with fewer afte
   expect(counts).toEqual([8, 4, 2, 1]);
 });
 
-test("a timeout in the smallest slice is an error, and a null result ends the reads", async () => {
+test("a timeout in the smallest slice is an error, and a null result stops the reads", async () => {
   const tooLong = new Crowd().walk(async ({ slices, slice }) => {
     if (slices === 1 || slice > 0) throw TOO_LONG;
     return slice;

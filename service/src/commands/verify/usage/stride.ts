@@ -10,7 +10,7 @@ export type Ground = {
   readonly width: { readonly first: number; readonly least: number; readonly most: number };
 };
 
-/** Steps from one number to another, wider where there are fewer rows. `work` returns the number of rows read, or null to stop. */
+/** Processes a range in steps, which are wider where there are fewer rows. `work` returns the number of rows read, or null to stop. */
 export async function stride(
   { from, to, width }: Ground,
   work: (from: number, to: number) => Promise<number | null>,
@@ -25,16 +25,16 @@ export async function stride(
 }
 
 /**
- * Slices of customers, for a bucket or a day with too much usage for one statement. The next bucket starts with the same number
- * of slices.
+ * Splits the customers of a bucket or day into slices if one statement cannot read all of its usage. A bucket starts with as many
+ * slices as the previous bucket ended with.
  */
 export class Crowd {
-  /** The size of a slice, in parts of `SLICES_MAX`. */
+  /** The size of a slice. All customers together have size `SLICES_MAX`. */
   readonly #share = new BatchSize({ first: SLICES_MAX, most: SLICES_MAX, growth: 2 });
 
   /**
-   * Reads several buckets for all customers at once, and a single bucket in slices. After a timeout, `stride` takes fewer
-   * buckets.
+   * Reads a single bucket in slices, and several buckets for all customers at once. If several buckets time out, `stride` reads
+   * fewer buckets.
    */
   over(
     from: number,
@@ -44,7 +44,7 @@ export class Crowd {
     return to - from > BUCKET_MS ? work(ALL_CUSTOMERS) : this.walk(work);
   }
 
-  /** Runs `work` for one slice after the other. `work` returns the number of rows read, or null to stop. */
+  /** Runs `work` for each slice in order. `work` returns the number of rows read, or null to stop. */
   async walk(work: (some: SomeCustomers) => Promise<number | null>): Promise<number | null> {
     let rows = 0;
     for (let at = 0; at < SLICES_MAX; at += this.#share.size) {
@@ -52,7 +52,7 @@ export class Crowd {
       if (more === null) return null;
       rows += more;
     }
-    // Adjusted only at the end, because a wider slice would not start where the last one ended.
+    // Adjusts the size only at the end, because a larger slice might not start where the previous slice ended.
     this.#share.adjust(Math.min(1, (rows * this.#share.size) / SLICES_MAX / ROWS_MAX));
     return rows;
   }

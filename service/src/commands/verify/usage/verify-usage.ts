@@ -17,10 +17,10 @@ import {
 } from "../../../store/cell/usage/time-slice.ts";
 import { Crowd, stride } from "./stride.ts";
 
-/** Longer than the service takes for a large transaction. */
+/** Longer than the service needs to add a large transaction. */
 const PARTLY_MS_MAX = 10 * 60_000;
 const PAUSE_MS = 100;
-/** An hour, 15 minutes, 32 days. */
+/** The width of a step in time: one hour at first, then 15 minutes to 32 days. */
 const TIME_WIDTH = { first: 4 * BUCKET_MS, least: BUCKET_MS, most: 32 * 96 * BUCKET_MS } as const;
 
 export type Verified = {
@@ -32,8 +32,8 @@ export type Verified = {
 
 /**
  * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since`,
- * rows are missing, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the
- * number of rows.
+ * rows are missing, so only the roll-ups are compared. Runs many short statements. The duration depends only on the number of
+ * rows.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);

@@ -43,7 +43,9 @@ const COUNT_PASSED_BY = statement(
   ) as t`,
 );
 
-/** Months up to now without partitions because no service ran. They would count as detached. At most 12. */
+/**
+ * Counts months up to now that have no partitions because no service was running. These months would count as detached. Returns at most 12.
+ */
 export async function countMonthsPassedBy(tx: Tx): Promise<number> {
   const { rows } = await tx.run(COUNT_PASSED_BY);
   return readNullable(rows[0]?.[0] ?? null, readInteger) ?? 0;
@@ -79,15 +81,15 @@ const FIND_GAP = statement(
     )`,
 );
 
-/** An event can occur at most minutes after it was recorded. */
+/** An event's timestamp can be at most a few minutes after its recording. One hour leaves a margin. */
 const AHEAD_MAX_MS = 3_600_000;
 
-/** The moment since which all rows of usage are attached. Null if all of them are. */
+/** The moment since which all usage rows are attached. Null if no usage row is detached. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, TABLES));
 }
 
-/** The moment since which all events are attached. Null if all of them are. */
+/** The moment since which all events are attached. Null if no event is detached. */
 export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, ["events"]));
 }
@@ -96,7 +98,7 @@ function allowForAhead(gapEnd: Instant | null): Instant | null {
   return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
 }
 
-/** The moment since which all recorded ledger entries are attached. Null if all of them are. */
+/** The moment since which all recorded ledger entries are attached. Null if no entry is detached. */
 export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
   return findGapEnd(tx, ["ledger"]);
 }
@@ -110,7 +112,7 @@ const hold = (table: Table) =>
 const HOLD = { events: hold("events"), ledger: hold("ledger") } as const;
 
 /**
- * Must be the first statement of a snapshot that reads the ledger and checks which months are attached: a month that is detached
+ * Must be the first statement of a snapshot that reads the ledger and checks which months are attached. Otherwise, a month that is detached
  * after the snapshot was taken would still count as attached.
  */
 export function holdLedger(tx: Tx): Promise<Rows> {

@@ -50,7 +50,7 @@ const READ = statement(
 
 /**
  * The pool's balance after each of these entries, read from the pool's next entry, because the entry itself may be in a detached
- * month. An entry is missing from the result if the balance did not change until the next of these entries.
+ * month. An entry is missing from the result if the pool has no later entry up to the next of these entries.
  */
 export async function readBalances(
   tx: Tx,

@@ -6,7 +6,10 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
-/** Short enough that no bucket is skipped: a day may have only 23 hours, and an hour may start 15, 30 or 45 minutes past the UTC hour. */
+/**
+ * Steps for finding the buckets of a range. They are short enough to skip none: a day may have only 23 hours, and an hour may start 15, 30
+ * or 45 minutes past the UTC hour.
+ */
 export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
   Bucket,
   string
@@ -58,7 +61,7 @@ export type BucketOfRange = {
   readonly until: Instant;
 };
 
-/** Sorted from earliest to latest. */
+/** Lists a chart's buckets, earliest first. */
 export async function listBuckets(
   tx: Tx,
   { from, to }: { readonly from: Instant; readonly to: Instant },

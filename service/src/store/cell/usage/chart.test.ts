@@ -55,7 +55,7 @@ async function setupSums(used: Used, division: Division, to: string) {
   return { cell, chart };
 }
 
-test("a day with two midnights includes both, in every chart", async () => {
+test("if midnight occurs twice on a day, every chart includes the usage after both", async () => {
   // Midnight in Havana is at 04:00 and again at 05:00 UTC.
   const { chart } = await setupSums(
     [
@@ -111,7 +111,7 @@ test.each([
     ],
     ends: ["14:00", "15:00", "15:30", "16:30"],
   },
-] as const)("a clock change of half an hour counts nothing twice: $range", async (change) => {
+] as const)("no usage is counted twice when the clock changes by half an hour: $range", async (change) => {
   const { used, range, hours, ends } = change;
   const division = { bucket: "hour", timeZone: "Australia/Lord_Howe" } as const;
   const { cell, chart } = await setupSums(used, division, range[1]);

@@ -23,7 +23,7 @@ export type UsageScope = {
   readonly kind: MeterKind;
   readonly from: Instant;
   readonly to: Instant;
-  /** Null for all of them. */
+  /** Includes only this event key or feature. Null includes all event keys or features. */
   readonly event: EventKey | null;
   readonly feature: FeatureId | null;
   readonly pool: PoolId | null;
@@ -70,7 +70,7 @@ const GROUPS = {
 export type Group = keyof typeof GROUPS;
 
 export type ChartPoint = Used & {
-  /** Null for the line that combines all lines except the largest. */
+  /** The group of the line. Null for the line that combines all lines except the largest. */
   readonly group: string | null;
   readonly at: Instant;
 };
@@ -81,7 +81,7 @@ export const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s
 
 const BUCKET_PARAMETERS = { from: "$6", to: "$7", bucket: "$8", timeZone: "$9", step: "$12" } as const;
 
-/** One range scan for each bucket of the chart: computing the bucket of each row takes three times as long. */
+/** One range scan for each bucket of the chart, because computing the bucket of each row takes three times as long. */
 const divideAll = (divisor: string): string => `
     select u.divisor, b.at, u.count, u.quantity, u.credits
     from buckets as b
@@ -204,7 +204,10 @@ export type ChartOptions = Division & {
   readonly linesMax: number;
 };
 
-/** The largest line first, and the earliest point first. A bucket without usage has no point. */
+/**
+ * Charts the usage of all customers. Returns the largest line first, and the earliest point first within a line. A bucket without usage has
+ * no point.
+ */
 export async function chartAll(
   tx: Tx,
   scope: UsageScope,

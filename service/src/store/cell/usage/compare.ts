@@ -17,7 +17,7 @@ import {
 /** A roll-up that differs from its rows. */
 export type WrongSum = {
   readonly environmentId: EnvironmentId;
-  /** Null for all customers. */
+  /** The roll-up's customer. Null for a roll-up of all customers. */
   readonly customerNumber: CustomerNumber | null;
   readonly at: Instant;
   /** Null if the meter does not exist. */
@@ -91,8 +91,8 @@ const WITH_METERS = `
     left join cell.meters as m on m.environment_id = w.environment_id and m.id = w.meter_id
   ) as w on true`;
 
-// Environment buckets and customer buckets are written in the same transaction, so a single statement always sees them agree,
-// except during the repair of a day that is too large for one transaction.
+// Environment buckets and customer buckets are written in the same transaction, so a single statement always finds them equal, except
+// during the repair of a day that is too large for one transaction.
 const COMPARE_BUCKETS = statement(
   "usage_compare.buckets",
   `

@@ -21,7 +21,7 @@ export type UsageExtent = {
   readonly to: Instant;
 };
 
-/** From the first bucket with usage to the end of the last. Null if the environment has none. */
+/** From the first bucket with usage to the end of the last. Null if the environment has no usage. */
 export async function readUsageExtent(tx: Tx, environmentId: EnvironmentId): Promise<UsageExtent | null> {
   const { rows } = await tx.run(READ, [environmentId]);
   const first = readNullable(rows[0]?.[0] ?? null, readInstant);

@@ -86,7 +86,7 @@ test("usage by metadata or member on one past day reads neither another project'
   expect((await ask("charges", 100)).points).toEqual([{ ...point, ...charged }]);
   expect((await ask("charges", 99)).points).toBeNull();
 
-  // One customer's rows by member, while others in the environment have too many.
+  // Reads one customer's rows by member, while other customers in the environment have too many rows.
   await database.query(
     `insert into cell.events
        (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, member_id)

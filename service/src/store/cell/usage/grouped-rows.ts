@@ -7,7 +7,7 @@ import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
 // Roll-ups contain neither members nor metadata, so the rows of the customer or environment are read, up to a limit.
 
-// An event is recorded at most a few weeks after it occurred, or minutes before. This limits the partitions that are read.
+// An event is recorded at most a few weeks after, or a few minutes before, its timestamp. This limits the partitions that are read.
 const EVENTS = `
     select
       r.customer_number,
@@ -28,8 +28,8 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// A reversal has the member of its charge, and its charge's metadata, unless the charge is outside the history window. Unlike an
-// event, a charge is never dated before it was recorded. All charges of a request have the metadata of the first one.
+// A reversal has the member and metadata of its charge. The metadata is omitted if the charge is outside the history window. All
+// charges of a request have the metadata of the first one.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -58,7 +58,7 @@ const charges = (where: string): string => `
       and r.kind in (2, 5)
       and ${where}`;
 
-/** Finds charges by the time they took effect. For nearly all this is the time of recording; an index finds the others. */
+/** Finds charges by the time they took effect. Nearly all took effect when they were recorded. An index finds the other charges. */
 const CHARGES = `
     select
       c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part
@@ -110,7 +110,7 @@ const WALK = statement(
 );
 
 export type GroupedPoint = Used & {
-  /** Null if the request named no member, or its metadata lacks the field. */
+  /** The member or the field's value. Null if the request named no member, or if its metadata does not contain the field. */
   readonly value: string | null;
   readonly at: Instant;
 };

@@ -16,7 +16,7 @@ export type UsageProgress = {
   readonly mark: { readonly at: Instant; readonly number: number };
   /** The offset added to the server's own transaction numbers. */
   readonly offset: number;
-  /** Set when the database moved to another server: roll-ups since then may lack rows. Null if they are complete. */
+  /** When the database moved to another server. Roll-ups since then may lack rows. Null if the roll-ups are complete. */
   readonly doubtfulSince: Instant | null;
 };
 
@@ -41,7 +41,7 @@ const LOCK = statement(
   for update skip locked`,
 );
 
-/** Takes the lock for adding to the roll-ups. Null if another process holds it, or any process took a turn within `restMs`. */
+/** Takes the lock for adding to the roll-ups. Null if another process holds it, or any process took a turn within the last `restMs`. */
 export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
   const { rows } = await tx.run(LOCK, [restMs]);
   return rows[0] === undefined ? null : readProgress(rows[0]);
@@ -55,7 +55,7 @@ const WAIT = statement(
   for update`,
 );
 
-/** Waits for the same lock. While it is held, no other process can add to the roll-ups. */
+/** Waits for the lock for adding to the roll-ups. While it is held, no other process can add to them. */
 export async function waitForUsageProgress(tx: Tx): Promise<UsageProgress> {
   const { rows } = await tx.run(WAIT);
   return readProgress(rows[0] ?? []);
@@ -167,7 +167,10 @@ export async function readHorizon(tx: Tx): Promise<Horizon> {
 
 const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
 
-/** Throws on another server: it would reuse transaction numbers, and rows with those numbers would be skipped (migration 16). */
+/**
+ * Throws if the database has moved to another server, which would reuse transaction numbers. Rows with reused numbers would be skipped
+ * (migration 16).
+ */
 export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))

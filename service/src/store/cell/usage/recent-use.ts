@@ -21,7 +21,7 @@ const METERS = `
       where m.environment_id = $1
         and m.kind in (${METER_KIND_NUMBER.charges}, ${METER_KIND_NUMBER.overage})`;
 
-/** With so few customers, the use of all days is read. */
+/** Up to this many customers, the usage since `since` is read. With more customers, only the usage since `active`. */
 const FEW_MAX = 10_000;
 
 // The stored balance is the sum of all pools. With one pool, it shows who runs out first. With several, the customers with the most
@@ -71,8 +71,8 @@ const SETTINGS = statement(
 );
 
 /**
- * Customers with charges on or after the UTC day of `since`, or of `active` if there are many customers. Those whose stored balance lasts
- * shortest at that rate come first.
+ * Customers with charges on or after the UTC day of `since`, or of `active` if there are many customers. Customers whose stored
+ * balance lasts shortest at that rate come first.
  */
 export async function findSoonest(
   tx: Tx,
@@ -97,7 +97,7 @@ export async function findSoonest(
   return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
 }
 
-// Denials have no credits, so those who were denied most come first.
+// Denials have no credits, so customers with the most charges and denials come first.
 const FIND_EMPTY = statement(
   "recent_use.find_empty",
   `
@@ -130,7 +130,7 @@ const FIND_EMPTY = statement(
   limit $4`,
 );
 
-/** Customers without credits, and with charges or denials on or after the UTC day of `since`, or of `active` if there are many customers. */
+/** Customers without credits who had charges or `insufficient_credits` denials on the days that `findSoonest` reads. */
 export async function findEmpty(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -159,7 +159,7 @@ const READ = statement(
   group by u.customer_number, m.pool_id`,
 );
 
-/** Credits charged in a range of whole 15-minute buckets, less reversals, by customer and pool. */
+/** Credits charged in a range of whole 15-minute buckets, minus reversals, by customer and pool. */
 export async function readRecentUse(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -4,7 +4,7 @@ import { assert } from "../../../primitives/assert.ts";
 import { slotOf, utcDate } from "./customer-days.ts";
 import { ROWS_OF_STRETCH, rowsOfUsage, SLICES_MAX } from "./rows.ts";
 
-// The caller must hold the lock on the progress row: one process at a time adds to the roll-ups.
+// The caller must hold the lock on the progress row, because only one process at a time may add to the roll-ups.
 
 const PREPARE = statement(
   "usage_roll_up.prepare",
@@ -192,7 +192,7 @@ const ADD = statement(
   from used as u`,
 );
 
-/** Adds the rows of a stretch, or of one slice of it. Returns how many there were. */
+/** Adds the rows of a stretch, or of one slice of it. Returns the number of rows added. */
 export async function addToRollUps(tx: Tx, { from, to, slices }: Stretch, slice: number): Promise<number> {
   const add = () => tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
   let [row] = (await add()).rows;

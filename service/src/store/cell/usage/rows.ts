@@ -14,7 +14,7 @@ export function meterKindOf(number: number): MeterKind {
 
 const BUCKET = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
 
-/** SQL conditions on each table, whose alias is r. Several conditions on charges select several sets of them. */
+/** SQL conditions on each table, whose alias is r. Each condition in `charges` selects a separate set of charges. */
 export type WhereRows = {
   readonly events: string;
   readonly charges: readonly string[];

@@ -102,7 +102,7 @@ const SETTINGS = statement(
     set_config('jit', 'off', false)`,
 );
 
-/** Changes a connection's settings, which suit short statements, for statements that read many rows. */
+/** Prepares a connection for statements that read many rows. The default settings suit short statements. */
 export async function prepareForSlices(tx: Tx): Promise<void> {
   await tx.run(SETTINGS);
 }
