@@ -165,30 +165,27 @@ test("an erased customer's payment references cannot be used again", async () =>
 test.each([
   ["during the sweep", "request_log", "delete", "true"],
   ["before the last step", "customers", "update", "new.customer_id like 'erased:%'"],
-])(
-  "the background job finishes an erasure that was interrupted %s",
-  async (_when, table, verb, condition) => {
-    const managed = await setupManage();
-    const { manage, database, check } = managed;
-    await live(managed);
-    await untilLogged(managed);
-    await failOn(database, table, verb, condition);
-    expect((await manage("DELETE", HERE)).status).toBe(500);
-    expect((await manage("GET", HERE)).status).toBe(404);
-    expect((await manage("DELETE", HERE)).status).toBe(404);
-    expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
-    const pool = openTestPool(database.serviceUrl);
-    await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
-    await database.query(`drop trigger fail on cell.${table}`);
-    // The job skips an erasure that may still be running.
-    expect(await finishErasures(pool)).toBe(0);
-    expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
-    expect(await findTraces(database)).toEqual([]);
-    expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
-    expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
-    await pool.end();
-  },
-);
+])("a job finishes an erasure that was interrupted %s", async (_when, table, verb, condition) => {
+  const managed = await setupManage();
+  const { manage, database, check } = managed;
+  await live(managed);
+  await untilLogged(managed);
+  await failOn(database, table, verb, condition);
+  expect((await manage("DELETE", HERE)).status).toBe(500);
+  expect((await manage("GET", HERE)).status).toBe(404);
+  expect((await manage("DELETE", HERE)).status).toBe(404);
+  expect((await check({ customerId: JANE, feature: "image.render" })).body["allowed"]).toBe(false);
+  const pool = openTestPool(database.serviceUrl);
+  await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
+  await database.query(`drop trigger fail on cell.${table}`);
+  // The job skips an erasure that may still be running.
+  expect(await finishErasures(pool)).toBe(0);
+  expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
+  expect(await findTraces(database)).toEqual([]);
+  expect(await database.count("cell.audit", "action = 'customer.erased'")).toBe(1);
+  expect(await database.count("cell.customers", "customer_id like 'erasing:%'")).toBe(0);
+  await pool.end();
+});
 
 test("finishing an erasure does not affect a new customer with the same ID", async () => {
   const managed = await setupManage();

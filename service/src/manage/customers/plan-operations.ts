@@ -42,7 +42,8 @@ const AssignmentBody = strictObject({
   anchor: Type.Optional(
     nullable(
       timeOf(
-        "Time from which periods are counted. Default: the start of the plan. While the plan is active, a different value returns 409 `anchor_fixed`.",
+        "Time from which periods are counted. Default: the start of the plan. While the plan is active, a different value returns " +
+          "409 `anchor_fixed`.",
         "2026-11-15T00:00:00Z",
       ),
     ),

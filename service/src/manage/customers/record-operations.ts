@@ -184,7 +184,8 @@ function denials({ control, cellOf }: ManageParts): Operation {
 export const PlanChange = Type.Object({
   change: Type.Enum([...ASSIGNMENT_CHANGES], {
     description:
-      "`scheduled`: a pending change was set or replaced, and the new plan starts at `effectiveAt`. `unscheduled`: the pending change was dropped.",
+      "`scheduled`: a pending change was set or replaced, and the new plan starts at `effectiveAt`. `unscheduled`: the pending change " +
+      "was dropped.",
   }),
   plan: PlanName,
   isDefault: Type.Boolean({
