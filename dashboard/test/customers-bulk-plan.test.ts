@@ -26,7 +26,7 @@ test("a bulk plan change shows what customers lose, grouped by their current pla
     .click();
   const dialog = page.getByRole("dialog", { name: "Assign plan" });
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Small");
-  await dialog.getByText("Small includes less than the current plans of 4 customers").waitFor();
+  await dialog.getByText("Small has less favorable terms than the current plans of 4 customers").waitFor();
   const fewer = "50 credits a month instead of 900 credits a month.";
   await dialog.getByText(`3 customers on Big: No longer included: HD exports. ${fewer}`).waitFor();
   // An override already excludes the feature for org_4, so org_4 does not lose it.
@@ -34,7 +34,7 @@ test("a bulk plan change shows what customers lose, grouped by their current pla
   await expectAccessible(page);
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Big");
   await dialog.getByText("1 of 5 selected customers will change.").waitFor();
-  expect(await dialog.getByText(/includes less/).count()).toBe(0);
+  expect(await dialog.getByText(/less favorable/).count()).toBe(0);
 });
 
 test("a bulk change can explicitly assign the default plan to customers who have it by default", async () => {

@@ -41,7 +41,7 @@ test("a downgrade can be scheduled for the end of the period, and canceled with 
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
   await choosePlan(page, "Basic");
   await page.getByLabel("Starts").selectOption(`End of period, ${periodEnd}`);
-  await page.getByText("Basic includes less than Pro").waitFor();
+  await page.getByText("Basic has less favorable terms than Pro").waitFor();
   await page.getByText(/^No longer included: .*export/).waitFor();
   await page.getByText("20 credits a month instead of 100 credits a month.").waitFor();
   await expectAccessibleInBoth(page);
@@ -194,6 +194,33 @@ test("the plan summary describes how long the plan lasts and what follows", () =
     "No plan until 2026-12-08, then Basic until 2027-01-08.",
   );
   expect(told({ plan: null })).toBe("Every request is denied.");
+});
+
+test("a lower limit, a higher cost and less overage are losses of a plan change", () => {
+  const terms = (
+    overage: number | null,
+    limit: { quantity: number; period: "day" | "month" } | null,
+    credits: number,
+  ) => ({
+    allowances: [{ pool: "credits", credits: 100, period: "month" as const, rollover: 0, overage }],
+    features: [{ feature: "a", pool: "credits", cost: { credits, per: 2 }, limit }],
+  });
+  const before = terms(500, { quantity: 20, period: "day" }, 4);
+  const losses = (after: typeof before, from = before) =>
+    lossesOf({ before: from, after }, null, { feature: (key) => key.toUpperCase(), pool: () => null });
+  expect(losses(terms(null, null, 3))).toEqual([]);
+  expect(losses(terms(0, { quantity: 5, period: "day" }, 5))).toEqual([
+    "A: at most 5 a day instead of at most 20 a day.",
+    "A: 5 credits per 2 instead of 4 credits per 2.",
+    "No overage instead of up to 500 credits of overage.",
+  ]);
+  expect(losses(terms(500, { quantity: 100, period: "month" }, 4))).toEqual([
+    "A: at most 100 a month instead of at most 20 a day.",
+  ]);
+  expect(losses(before, terms(null, null, 4))).toEqual([
+    "A: at most 20 a day instead of no limit.",
+    "Up to 500 credits of overage instead of unlimited overage.",
+  ]);
 });
 
 test("the losses of a plan change list features and credits missing from the new plan, with overrides applied", () => {

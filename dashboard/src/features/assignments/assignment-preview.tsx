@@ -149,7 +149,7 @@ function included({ latest }: PlanSummary, nameOf: (pool: string) => string): st
     : `Includes ${joinList(terms)}.`;
 }
 
-/** Warns if the customer's current plan includes more than the new plan. */
+/** Warns if the customer's current plan has better terms than the new plan. */
 function Losses({ customer, plan }: Change) {
   const { plan: current, overrides } = customer;
   const before = usePlanTerms(customer);
@@ -158,7 +158,7 @@ function Losses({ customer, plan }: Change) {
   const losses = lossesOf({ before, after: plan.latest }, overrides, names);
   if (losses.length === 0) return null;
   return (
-    <Callout tone="warn" title={`${plan.name} includes less than ${current.name}`}>
+    <Callout tone="warn" title={`${plan.name} has less favorable terms than ${current.name}`}>
       {losses.map((loss) => (
         <p key={loss}>{loss}</p>
       ))}

@@ -17,7 +17,7 @@ export function useLossNames(): Names {
   };
 }
 
-/** Warns if the customers' current plans include more than the new plan. Groups customers with the same plan and losses. */
+/** Warns if the customers' current plans have better terms than the new plan. Groups customers with the same plan and losses. */
 export function BulkLosses({ customers, plan }: { customers: readonly Customer[]; plan: PlanSummary }) {
   const scope = useScope();
   const names = useLossNames();
@@ -43,7 +43,7 @@ export function BulkLosses({ customers, plan }: { customers: readonly Customer[]
   return (
     <Callout
       tone="warn"
-      title={`${plan.name} includes less than the current plans of ${countOf(lines.length, "customer")}`}
+      title={`${plan.name} has less favorable terms than the current plans of ${countOf(lines.length, "customer")}`}
     >
       {[...groups].map(([id, group]) => (
         <p key={id}>

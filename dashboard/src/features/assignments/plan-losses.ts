@@ -1,5 +1,15 @@
 import { countOf } from "../../format/numbers.ts";
-import { formatPeriodCredits, joinList, type Period } from "../../format/terms.ts";
+import {
+  type Cost,
+  capitalize,
+  formatCost,
+  formatLimit,
+  formatPeriodCredits,
+  joinList,
+  type Limit,
+  nameOverage,
+  type Period,
+} from "../../format/terms.ts";
 import { applyOverrides, type OwnTerms } from "../customers/own-terms.ts";
 import type { Customer, PlanVersion } from "../customers/queries.ts";
 
@@ -11,46 +21,94 @@ export type Names = {
   readonly pool: (key: string) => string | null;
 };
 
-/** The features and credits that a customer loses with another plan. Overrides apply to both plans. */
+/**
+ * What a customer loses with another plan: features and credits that it does not include, lower limits and overage, and higher costs.
+ * Overrides apply to both plans.
+ */
 export function lossesOf(
   { before, after }: { readonly before: Terms; readonly after: Terms },
   overrides: Customer["overrides"],
   names: Names,
 ): string[] {
   const [old, own] = [applyOverrides(before, overrides), applyOverrides(after, overrides)];
-  const kept = new Set(includedIn(own));
-  const lost = includedIn(old).filter((feature) => !kept.has(feature));
+  const kept = new Map(includedIn(own).map((terms) => [terms.feature, terms]));
+  const lost = includedIn(old).filter(({ feature }) => !kept.has(feature));
   return [
-    ...(lost.length === 0 ? [] : [`No longer included: ${joinList(lost.map(names.feature))}.`]),
+    ...(lost.length === 0
+      ? []
+      : [`No longer included: ${joinList(lost.map(({ feature }) => names.feature(feature)))}.`]),
+    ...includedIn(old).flatMap((was) => {
+      const is = kept.get(was.feature);
+      return is === undefined ? [] : sentences(names.feature(was.feature), featureLosses(was, is));
+    }),
     ...old.allowances.flatMap((was) => {
       const is = own.allowances.find(({ pool }) => pool === was.pool) ?? null;
-      if (!isLess(creditsOf(was), is && creditsOf(is))) return [];
-      const name = names.pool(was.pool);
-      const given = is === null ? countOf(0, "credit") : formatPeriodCredits(creditsOf(is));
-      return [
-        `${name === null ? "" : `${name}: `}${given} instead of ${formatPeriodCredits(creditsOf(was))}.`,
-      ];
+      return sentences(names.pool(was.pool), allowanceLosses(was, is));
     }),
   ];
 }
 
-function includedIn({ features }: OwnTerms): string[] {
-  return features.filter(({ cost }) => cost !== null).map(({ feature }) => feature);
+function sentences(name: string | null, losses: readonly string[]): string[] {
+  return losses.map((loss) => (name === null ? `${capitalize(loss)}.` : `${name}: ${loss}.`));
 }
 
-type PeriodCredits = { readonly credits: number; readonly period: Period };
+type Included = Omit<OwnTerms["features"][number], "cost"> & { readonly cost: Cost };
 
-function creditsOf({ own, credits, period }: OwnTerms["allowances"][number]): PeriodCredits {
+function includedIn({ features }: OwnTerms): Included[] {
+  return features.flatMap(({ cost, ...terms }) => (cost === null ? [] : [{ ...terms, cost }]));
+}
+
+function featureLosses(was: Included, is: Included): string[] {
+  const costsMore = is.cost.credits * was.cost.per > was.cost.credits * is.cost.per;
+  return [
+    ...(isLess(amountOf(was.limit), amountOf(is.limit))
+      ? [`${formatLimit(is.limit, null)} instead of ${formatLimit(was.limit, null)}`]
+      : []),
+    ...(costsMore ? [`${formatCost(is.cost, null)} instead of ${formatCost(was.cost, null)}`] : []),
+  ];
+}
+
+type OwnAllowance = OwnTerms["allowances"][number];
+
+function allowanceLosses(was: OwnAllowance, is: OwnAllowance | null): string[] {
+  const given = is === null ? countOf(0, "credit") : formatPeriodCredits(creditsOf(is));
+  const overage = is === null ? 0 : is.overage;
+  const period = is?.period ?? was.period;
+  return [
+    ...(isLess(
+      amountOf({ quantity: creditsOf(was).credits, period: was.period }),
+      amountOf({ quantity: is === null ? 0 : creditsOf(is).credits, period }),
+    )
+      ? [`${given} instead of ${formatPeriodCredits(creditsOf(was))}`]
+      : []),
+    ...(isLess(overageOf(was.overage, was.period), overageOf(overage, period))
+      ? [`${nameOverage(overage)} instead of ${nameOverage(was.overage)}`]
+      : []),
+  ];
+}
+
+function creditsOf({ own, credits, period }: OwnAllowance): { credits: number; period: Period } {
   return { credits: own ?? credits, period };
+}
+
+/** Infinity if there is no limit. */
+type Amount = { readonly quantity: number; readonly period: Period };
+
+function amountOf(limit: Limit | null): Amount {
+  return limit ?? { quantity: Number.POSITIVE_INFINITY, period: "month" };
+}
+
+function overageOf(overage: number | null, period: Period): Amount {
+  return { quantity: overage ?? Number.POSITIVE_INFINITY, period };
 }
 
 const A_YEAR = { day: 365, week: 52, month: 12, year: 1 } as const;
 
-function isLess(was: PeriodCredits, is: PeriodCredits | null): boolean {
-  if (was.credits === 0) return false;
-  if (is === null) return true;
-  if (was.period === is.period) return is.credits < was.credits;
-  // Amounts cannot be compared. Only the change from renewing to one-time credits counts as a loss.
+function isLess(was: Amount, is: Amount): boolean {
+  if (was.quantity === 0 || is.quantity === Number.POSITIVE_INFINITY) return false;
+  if (was.quantity === Number.POSITIVE_INFINITY || is.quantity === 0) return true;
+  if (was.period === is.period) return is.quantity < was.quantity;
+  // Amounts cannot be compared. Only the change from a renewing to a one-time amount counts as a loss.
   if (was.period === "once" || is.period === "once") return is.period === "once";
-  return is.credits * A_YEAR[is.period] < was.credits * A_YEAR[was.period];
+  return is.quantity * A_YEAR[is.period] < was.quantity * A_YEAR[was.period];
 }
