@@ -116,7 +116,7 @@ export function LowBalances() {
                 <TextLink
                   to="/projects/$projectId/$environment/customers"
                   params={scope}
-                  search={{ balanceBelow }}
+                  search={{ balanceBelow, sort: "balance_asc" }}
                 >
                   All customers with a balance below {formatCount(balanceBelow)}
                 </TextLink>

@@ -184,7 +184,7 @@ function Outcomes({
                 <TextLink
                   to="/projects/$projectId/$environment/requests"
                   params={scope}
-                  search={{ [by]: group.key }}
+                  search={{ [by]: group.key, range: "24h" }}
                 >
                   {nameOf(group.key)}
                 </TextLink>
