@@ -82,6 +82,15 @@ test("a preview shows identical credits added in the last ten minutes and who ad
   expect(await preview(managed, {})).toMatchObject({ twins: [] });
 });
 
+test("a preview does not show a revoked grant as a possible duplicate", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  for (const reference of ["pay_1", "pay_2"])
+    await manage("POST", "customers/ada/credits", { body: { ...TOP_UP, reference } });
+  await manage("POST", "customers/ada/grants/2/revoke", { body: {} });
+  expect(await preview(managed, {})).toMatchObject({ twins: [{ grant: 3, reference: "pay_2" }] });
+});
+
 test("a preview shows the grant that uses the reference", async () => {
   const managed = await setupManage();
   const { manage } = managed;

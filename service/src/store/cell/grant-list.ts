@@ -48,9 +48,9 @@ const LIST = statement(
 export type GrantRange = {
   readonly before: number;
   readonly limit: number;
-  /** Includes grants effective since this time. */
+  /** Includes grants that took effect at or after this time. */
   readonly since: Instant;
-  /** Also includes older grants in these slots. */
+  /** The slots whose older grants are also included. */
   readonly open: readonly number[];
 };
 
@@ -83,13 +83,13 @@ const SUM_LATER = statement(
   group by slot`,
 );
 
-/** Credits added to each slot by grants with this number or a higher one, excluding revoked grants. */
+/** Sums the credits that grants numbered `from` or higher added to each slot. Excludes revoked grants. */
 export async function sumLaterGrants(tx: Tx, name: WalletName, from: number): Promise<Map<number, number>> {
   const { rows } = await tx.run(SUM_LATER, [name.environmentId, name.customerNumber, from]);
   return new Map(rows.map(([slot, credits]) => [readInteger(slot), readInteger(credits)]));
 }
 
-/** How many of a customer's most recent grants are searched for possible duplicates. */
+/** Possible duplicates are searched only among this many of a customer's most recent grants. */
 const RECENT_MAX = 500;
 
 const LIST_TWINS = statement(
@@ -109,6 +109,7 @@ const LIST_TWINS = statement(
     and g.kind = $4
     and g.credits = $5
     and g.recorded_at >= $6::timestamptz
+    and g.revoked_at is null
   order by g.number desc
   limit $7`,
 );
@@ -121,7 +122,7 @@ export type TwinOf = {
   readonly limit: number;
 };
 
-/** Possible duplicates: grants since `since` with the same credits, kind and pool, newest first. */
+/** Lists possible duplicates, newest first: grants recorded at or after `since` with these credits, kind and pool. Excludes revoked grants. */
 export function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise<GrantRecord[]> {
   return listRows(
     tx,
@@ -174,7 +175,7 @@ const LIST_DETAILS = statement(
   order by g.expires_at nulls last, g.number`,
 );
 
-/** Lists grants by expiry, earliest first. */
+/** Lists these grants in order of expiry, earliest first. Grants that never expire come last. */
 export function listGrantDetails(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
