@@ -64,7 +64,7 @@ function findHiddenIn(
   return example === undefined && examples === undefined ? findHidden(schema, path) : [];
 }
 
-const REPLAYING = ["consume", "recordEvent", "openHold", "settleHold", "releaseHold"];
+const REPLAYING = ["consume", "recordEvent", "openHold", "settleHold", "releaseHold", "reverse"];
 
 describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
   const source = readFileSync(join(import.meta.dirname, `../../../openapi/${api}.json`), "utf8");

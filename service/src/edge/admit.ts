@@ -69,7 +69,7 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   if (secret === undefined) {
     throw new Problem("api_key_missing", { detail: "Send the `Authorization: Bearer <API key>` header." });
   }
-  // The prefix alone identifies a management token, so the response reveals nothing about it.
+  // The prefix alone identifies a management token, so the response reveals nothing about the token.
   if (secret.startsWith(MANAGEMENT_TOKEN_PREFIX)) {
     throw new Problem("api_key_invalid", {
       detail:

@@ -19,7 +19,7 @@ const WAIT_MS = 800;
 /** Maximum number of new keys that wait for a lookup. Enough for a process that starts while many projects send requests. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
-/** With two, one slow statement does not block all lookups. Must be lower than the number of connections in the pool. */
+/** With two statements, a slow one does not block all lookups. Must be lower than the number of connections in the pool. */
 const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
@@ -29,7 +29,7 @@ const RETRY_MS = 1_000;
 
 type Entry = {
   readonly key: ApiKey;
-  /** When the query was sent. A revocation may have happened before it returned. */
+  /** When the query was sent. A revocation may have happened before the query returned. */
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;

@@ -13,8 +13,8 @@ const VALUES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
 
 /**
- * Compiles a management route's schemas at its first call. Compiling all of the hundreds of schemas took most of a second at every
- * start. Most schemas describe error responses and are never used.
+ * Compiles a management route's schemas at its first call. Compiling all schemas took most of a second at every start. Most
+ * schemas describe error responses and are never used.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
   const buildValidator = listErrorsOfSmallValues(

@@ -7,7 +7,7 @@ import { Problem } from "./problem.ts";
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 /** Longest wait for the next chunk. */
 const SILENCE_MAX_MS = 30_000;
-/** Waiting time after which the average speed is checked, and the minimum speed. */
+/** After this much waiting, the average upload speed must be at least `BYTES_PER_SECOND_MIN`. */
 const GRACE_MS = 10_000;
 const BYTES_PER_SECOND_MIN = 8 * 1024;
 /** How long to keep reading a rejected file, so that the sender can receive the response. */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** A client that reads fewer bytes per interval is disconnected, because other exports wait for its slot. */
+/** A client that reads fewer than `bytesMin` bytes in `ms` is disconnected, because other exports wait for its slot. */
 export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
 
 /**
  * Closes the connection of a client that reads less than `bytesMin` in `ms` while more data is ready. A socket's own timeout
  * restarts with every byte, so one byte a minute would hold the slot forever. Time without ready data does not count,
- * because the export may be scanning many rows to find one.
+ * because the export may be scanning many rows before it finds a match.
  */
 export function endStalled(
   response: ServerResponse,

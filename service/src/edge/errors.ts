@@ -61,7 +61,7 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
   return internalError();
 }
 
-/** Validates part of a body like a whole body. Throws a `Problem` if the part is invalid. */
+/** Validates a part of the body with its own schema. Throws a `Problem` if the part is invalid. */
 export function refuseInvalid(request: FastifyRequest, schema: object, value: unknown): void {
   const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema);
   if (!validate(value)) throw invalidRequest(validate.errors ?? []);

@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from "fastify";
 import type { FieldError } from "./problem.ts";
 
-/** Maximum number of errors in a response. More would not help, and a hostile body must not cause a large response. */
+/** Maximum number of errors in a response. More errors would not help, and a hostile body must not cause a large response. */
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
@@ -22,7 +22,7 @@ const REQUIRED: Readonly<Record<string, string>> = {
   idempotencyKey: "is required in the body; an Idempotency-Key header is ignored",
 };
 
-/** Converts the validator's errors to API errors. Each has a field, a code for programs and a message for people. */
+/** Converts the validator's errors to API errors. Each error has a field, a code for programs and a message for people. */
 export function toFieldErrors(found: readonly FastifySchemaValidationError[]): FieldError[] {
   return found.slice(0, ERRORS_MAX).map(toFieldError);
 }

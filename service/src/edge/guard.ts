@@ -24,7 +24,7 @@ export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust):
   });
 }
 
-/** The protocol between the caller and a trusted proxy. Null without a trusted proxy or without the header. */
+/** The protocol between the caller and a trusted proxy. Null without a trusted proxy or without `X-Forwarded-Proto`. */
 export function forwardedProtocol(request: FastifyRequest, isTrusted: ProxyTrust): string | null {
   const forwarded = request.headers["x-forwarded-proto"];
   if (forwarded === undefined || !isTrusted(request.socket.remoteAddress)) return null;

@@ -62,11 +62,11 @@ export const HoldView = Type.Object({
       description: "The metadata of the request that opened the hold.",
     }),
   ),
-  creditsHeld: credits("Credits that the hold sets aside or, after the hold has ended, had set aside.", 20),
+  creditsHeld: credits("Credits set aside by the hold. The value does not change when the hold ends.", 20),
   creditsCharged: closingFields.creditsCharged,
   creditsReleased: closingFields.creditsReleased,
   overageCredits: credits(
-    "Overage that the hold sets aside or, after the hold has ended, that was charged.",
+    "Overage set aside by an open hold. After the hold has ended, the overage that was charged.",
     0,
   ),
   creditsBeyondHold: closingFields.creditsBeyondHold,
@@ -81,13 +81,18 @@ export const OverageView = Type.Object(
   {
     credits: nullable(
       Type.Integer({
-        description: "Overage credits that the plan allows per period. Null: unlimited.",
+        description: "Overage credits that the plan allows per period. Null if unlimited.",
         examples: [500],
       }),
     ),
-    used: Type.Integer({ description: "Used in this period.", examples: [20] }),
-    held: Type.Integer({ description: "Set aside by open holds.", examples: [0] }),
-    remaining: nullable(Type.Integer({ description: "Null: unlimited.", examples: [480] })),
+    used: Type.Integer({ description: "Overage used in this period.", examples: [20] }),
+    held: Type.Integer({ description: "Overage set aside by open holds.", examples: [0] }),
+    remaining: nullable(
+      Type.Integer({
+        description: "Overage that is neither used nor held. Null if unlimited.",
+        examples: [480],
+      }),
+    ),
   },
   {
     description:

@@ -20,7 +20,7 @@ declare module "fastify" {
     problemCode: ProblemCode | null;
     /** The reason for a denial. Null if the request was not denied. */
     denialReason: string | null;
-    /** Null unless the response is to a batch. */
+    /** Null unless the request is a batch. */
     batchCounts: BatchCounts | null;
   }
 }

@@ -76,7 +76,7 @@ type ProblemDetails = {
   readonly cause?: unknown;
 };
 
-/** Thrown by guards and operations; `errors.ts` turns it into a reply. */
+/** Thrown by guards and operations. `errors.ts` converts it into a response. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
@@ -132,7 +132,7 @@ export function problemResponses(codes: readonly ProblemCode[]): Record<number, 
   return responses;
 }
 
-/** Cached, because most routes have the same responses. Rebuilding them took a seventh of the startup time. */
+/** Cached, because most routes have the same responses. Rebuilding them for every route took a seventh of the startup time. */
 const cachedResponses = new Map<string, object>();
 
 function problemResponse(status: number, codes: readonly ProblemCode[]): object {
@@ -146,7 +146,7 @@ function problemResponse(status: number, codes: readonly ProblemCode[]): object 
 }
 
 const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
-  description: "The difference from the earlier request with this idempotency key.",
+  description: "How the request differs from the earlier request with this idempotency key.",
 });
 
 /** `status` is null for a problem inside a 200 response, such as the error of one event in a batch. */

@@ -15,7 +15,7 @@ const NETWORKS_MAX = 10_000;
 type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
 
 /**
- * If a network gets many rejections, delays those of its unauthenticated callers (wrong keys, malformed bodies, unknown paths), so
+ * If a network gets many rejections, delays the rejections of its unauthenticated callers (wrong keys, malformed bodies, unknown paths), so
  * that the network cannot keep the process busy. Callers with a valid credential are never delayed.
  */
 export class RejectionThrottle {

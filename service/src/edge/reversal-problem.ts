@@ -5,7 +5,7 @@ type TooMuch = { readonly kind: "too_much"; readonly reversible: number };
 
 export const BALANCE_TOO_LARGE = "The balance would exceed the largest supported number.";
 
-/** The problem for a charge that cannot be reversed, in the runtime and management APIs. */
+/** Builds the problem for a charge that cannot be reversed. Used by the runtime and management APIs. */
 export function reversalProblem(refusal: Refusal): Problem {
   if (refusal.kind === "balance_too_large")
     return new Problem("balance_too_large", { detail: BALANCE_TOO_LARGE });

@@ -76,7 +76,7 @@ export class Tracing {
     clearTimeout(timer);
   }
 
-  /** Null if the request is not sampled. */
+  /** Starts the request's span. Null if the request is not sampled. */
   #start(request: FastifyRequest): RequestSpan | null {
     const route = request.routeOptions.url;
     if (route !== undefined && UNTRACED.has(route)) return null;

@@ -20,14 +20,14 @@ import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
 /**
- * `period_end` is the end of the current period of the active plan's longest allowance, or the end of the plan if the plan ends sooner.
- * Billing events send a time instead.
+ * `period_end` is the end of the active plan's current period, or the end of the plan if that is sooner. If allowances renew at different
+ * intervals, the longest period is used. Billing events send a time instead.
  */
 export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** Periods are counted from this time. If null, `anchorOf` chooses it. */
+  /** Periods are counted from this time. If null, `anchorOf` chooses the anchor. */
   readonly anchor: Instant | null;
   /** If null, the plan starts now. If in the future, the plan becomes the pending change. */
   readonly startsAt?: PlanTime | null;
@@ -41,7 +41,7 @@ export type AssignmentRequest = {
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** The call repeats the current state, or is older than an applied event. The change contains only due changes and a new `asOf`. */
+  /** The call matches the current state, or is older than an applied event. The change contains only due changes and a new `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" | "no_running_period" }
   /** An archived plan renews for its customers, but cannot be assigned. */
@@ -69,7 +69,7 @@ export function assignPlan(
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   const start = resolveStart(catalog, draft.wallet, request, now);
-  // Checked first: a late or repeated event may refer to an end or a period that has passed.
+  // Checked first, because a late or repeated event may refer to an end or a period that has passed.
   if (isOld(draft.wallet, request, start)) return { kind: "unchanged", change: draft.finish(now) };
   if (start === null) return { kind: "no_running_period" };
   const { startsAt, endsAt, isScheduled } = start;
@@ -123,9 +123,9 @@ function resolveStart(
 }
 
 /**
- * Chooses the anchor for a call that has none: the requested start, or the time of arrival. With `asOf` as the anchor, a late renewal would
- * start its period twice. A change at `period_end` keeps the current anchor if the periods align, so that an anchor on the 31st does not
- * move to the 28th.
+ * Chooses the anchor for a call that has none: the requested start, or the time of arrival. A renewal's `asOf` can be before the period that
+ * it pays for. If `asOf` were the anchor, the plan would grant a second allowance shortly before its new end. A change at `period_end`
+ * keeps the current anchor if the periods align, so that an anchor on the 31st does not move to the 28th.
  */
 function anchorOf(
   catalog: Catalog,
@@ -206,7 +206,7 @@ function assignNow(
   return finish(draft, isChanged);
 }
 
-/** The reason why the plan cannot start at `at` or end at `endsAt`. Null if it can. */
+/** The reason why the plan cannot start at `at` or end at `endsAt`. Null if both are allowed. */
 function refuseStart(
   catalog: Catalog,
   wallet: Wallet,

@@ -12,7 +12,7 @@ export type Start = {
   readonly isDefault: boolean;
 };
 
-/** Assigns a plan. If it is already active, only its end changes. */
+/** Assigns a plan. If the plan is already active, only its end changes. */
 export function switchPlan(catalog: Catalog, draft: Draft, start: Omit<Start, "isDefault">): void {
   const { assignment: active } = draft.wallet;
   if (active?.plan !== start.plan) {
@@ -28,7 +28,10 @@ export function switchPlan(catalog: Catalog, draft: Draft, start: Omit<Start, "i
   draft.noteAssignment(endsSooner(active, endsAt) ? "shortened" : "extended", assignment);
 }
 
-/** Whether `endsAt` is before the plan's current end. False for the default plan: it was never assigned, so any end is allowed. */
+/**
+ * Whether `endsAt` is before the plan's current end. False for the default plan, because any end is allowed for a plan that was never
+ * assigned.
+ */
 export function endsSooner(active: Assignment, endsAt: Instant | null): boolean {
   if (active.isDefault || endsAt === null) return false;
   return active.endsAt === null || endsAt < active.endsAt;
@@ -93,7 +96,7 @@ function begin(catalog: Catalog, draft: Draft, start: Start): void {
   draft.noteAssignment("started", assignment);
 }
 
-/** Resumes a paused plan. Its period continues with the remaining allowance: leaving and returning never creates credits. */
+/** Resumes a paused plan. Its period continues with the remaining allowance, so leaving and returning never creates credits. */
 function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start): void {
   const assignment = { ...paused.assignment, endsAt: start.endsAt, isDefault: start.isDefault };
   const grants = paused.grants.filter((grant) => isAhead(grant.expiresAt, draft.at));

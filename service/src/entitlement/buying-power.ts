@@ -7,7 +7,7 @@ import type { Overrides, Wallet } from "./wallet.ts";
 /** How many units of each feature an amount of credits pays for. */
 type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
 
-/** Lists the features in the pool that have a cost. Ignores limits. */
+/** Returns the affordable quantity of each feature in the pool that has a cost. Ignores limits. */
 export function buyingPower(
   version: PlanVersion | null,
   overrides: Overrides | null,
@@ -19,7 +19,7 @@ export function buyingPower(
     .map(({ feature, cost }) => ({ feature, quantity: unitsFor(cost, credits) }));
 }
 
-/** The plan version that the next decision would use. A new customer gets the default plan with that decision. */
+/** The plan version that the next decision would use. That decision assigns the default plan to a new customer. */
 export function findCurrentVersion(
   catalog: Catalog,
   { assignment, assignmentCount }: Wallet,

@@ -58,8 +58,8 @@ export type PlanVersion = {
 };
 
 /**
- * The features of a version. They may not be in memory yet: a read then throws an exception that names what to load, so an unloaded
- * feature never looks like a missing feature.
+ * The features of a version. If the features are not in memory yet, a read throws an exception that names what to load. An unloaded
+ * feature therefore never looks like a missing feature.
  */
 export type PinnedFeatures = {
   get(feature: FeatureId): PlanFeature | undefined;
@@ -68,8 +68,8 @@ export type PinnedFeatures = {
 };
 
 /**
- * The credits that a plan grants in each period, at most one allowance per pool. Its credits expire `rollover` periods after their period
- * ends.
+ * The credits that a plan grants in each period. A plan has at most one allowance per pool. The credits expire `rollover` periods after
+ * their period ends.
  */
 export type Allowance = {
   readonly pool: PoolId;

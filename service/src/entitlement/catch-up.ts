@@ -22,7 +22,7 @@ type Due =
 
 /**
  * Applies everything that fell due since the wallet's last decision, in chronological order. There is no midnight job for all
- * customers. Each customer is brought up to date by their next request. The result does not depend on how often this runs.
+ * customers. Each customer is brought up to date by their next request. The result does not depend on how often this function runs.
  */
 export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -34,8 +34,8 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 
 /**
  * Applies only due expiries and the ends of holds, plans and overrides. Stops before the first other change, and leaves the draft at the
- * time of the last applied change, even if more is due then. The next request continues from there with the same result. Credits that
- * expire when a pending plan starts are expired first, because the start cannot keep them.
+ * time of the last applied change, even if other changes are due at that time. The next request continues from there with the same result.
+ * Credits that expire when a pending plan starts are also expired, because the new plan does not keep them.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -155,7 +155,7 @@ function nextPlanStart({ next }: Wallet, from: Instant): Due | null {
   return next === null ? null : { kind: "next_plan_starts", at: laterOf(next.startsAt, from), next };
 }
 
-/** A customer whose plan ended gets the default plan immediately. A new customer gets it on their first consume request. */
+/** A customer whose plan ended gets the default plan immediately. A new customer gets the default plan on their first consume request. */
 function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
   const { assignment } = wallet;
   if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;
@@ -164,7 +164,7 @@ function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant):
 }
 
 function firstExpiry({ grants }: Wallet, from: Instant): Due | null {
-  // Grants are in burn order, so the first expires first.
+  // Grants are in burn order, so the first grant expires first.
   const expiresAt = grants[0]?.expiresAt ?? null;
   return expiresAt === null ? null : { kind: "grants_expire", at: laterOf(expiresAt, from) };
 }
@@ -188,7 +188,7 @@ function periodStart(
   for (const allowance of getVersion(catalog, assignment.version).allowances) {
     const granted = assignment.allowances.find(({ pool }) => pool === allowance.pool);
     if (granted !== undefined && isAhead(granted.end, until)) continue;
-    // Allowances of earlier periods were granted on time, or were not due: the plan was paused or had no allowance in the pool.
+    // Allowances of earlier periods were granted on time, or were not due because the plan was paused or had no allowance in the pool.
     const since = laterOf(granted?.end ?? from, from);
     const period = firstUsable(allowance, assignment.anchor, { since, until });
     const at = laterOf(period.start, since);

@@ -33,8 +33,8 @@ export type SettleOutcome =
   | { kind: "settled_too_late" };
 
 /**
- * Charges what was actually used and releases the rest. Settling is never denied, because the work is already done. Any amount beyond
- * credits and overage is recorded as uncovered. The caller ensures that no request has settled or released the hold.
+ * Charges for the quantities used and releases the remaining credits. Settling is never denied, because the work is already done. Any
+ * amount beyond credits and overage is recorded as uncovered. The caller ensures that no request has settled or released the hold.
  */
 export function settleHold(
   catalog: Catalog,
@@ -134,7 +134,7 @@ export function extendHold(
 
 type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
 
-/** Why the extension is denied under the terms of the hold, not of the current plan. Null if it is allowed. */
+/** Why the extension is denied under the terms of the hold, not of the current plan. Null if the extension is allowed. */
 function findDenial(
   catalog: Catalog,
   draft: Draft,
@@ -161,7 +161,7 @@ function roomIn({ wallet, at }: Draft, hold: Hold, item: HeldItem, limit: number
   return counter === undefined ? item.quantity : Math.max(0, limit - (counter.used - item.quantity));
 }
 
-/** The counter of the limit that was in force when the hold was opened. Undefined if its period has ended. */
+/** The counter of the limit that was in force when the hold was opened. Undefined if the limit's period has ended. */
 function findCounter(
   { assignment, paused, ownCounters }: Wallet,
   hold: Hold,

@@ -68,7 +68,7 @@ export type Decided = {
   readonly reason: Reason | null;
   /** The index of the first item that cannot be allowed. Null if the request is allowed. */
   readonly deniedItem: number | null;
-  /** How much of the denied item the balance, overage and limit allow after the earlier items. Null if the request is allowed. */
+  /** The quantity of the denied item that the balance, overage and limit allow after the earlier items. Null if the request is allowed. */
   readonly affordableQuantity: number | null;
   /** The decision about each requested item, in the same order. */
   readonly items: readonly ItemDecision[];
@@ -194,7 +194,7 @@ type Denial = { readonly reason: Reason; readonly deniedItem: number; readonly a
 
 const NO_DENIAL = { reason: null, deniedItem: null, affordableQuantity: null };
 
-/** The first item that cannot be allowed after the items before it are charged. */
+/** The first item that cannot be allowed after the earlier items are charged. */
 function findDenial(wallet: Wallet, items: readonly Priced[]): Denial | null {
   for (const [deniedItem, item] of items.entries()) {
     const reason = findReason(wallet, item);

@@ -97,7 +97,7 @@ export class Draft {
     return entry;
   }
 
-  /** Takes credits out of grants and sets them aside, together with overage. No balance changes, so there is no entry. */
+  /** Takes credits out of grants and sets them aside, together with overage. Ledger balances include held credits, so no entry is written. */
   setAside({ parts, overage }: { parts: readonly HeldPart[]; overage: readonly OveragePart[] }): void {
     const { grants } = this.wallet;
     const held = new Map(this.wallet.held.map((other) => [other.grant, other]));
@@ -117,13 +117,13 @@ export class Draft {
     this.wallet = countOverage(this.wallet, parts, { held: -1 });
   }
 
-  /** Returns credits that were set aside to their grants, which must be in the wallet. */
+  /** Returns held credits to their grants. The grants must be in the wallet. */
   bringBack(parts: readonly HeldPart[]): void {
     this.#takeHeld(parts);
     this.#applyParts(joinParts(parts, []).map(({ grant, amount }) => ({ grant, amount: -amount })));
   }
 
-  /** Records a change to a hold, and keeps the hold if it is open. */
+  /** Records a change to a hold, and keeps the hold in the wallet while it is open. */
   noteHold(kind: HoldChangeKind, hold: Hold): void {
     const { sequence, holdChanges, holds } = this.wallet;
     const number = holdChanges + 1;

@@ -20,7 +20,7 @@ export type Entry = {
   /** Set for charges and reversals. */
   readonly usage: Usage | null;
   /**
-   * The hold that wrote the entry when it ended: to charge the customer, or to remove credits that could not be returned. For a reversal,
+   * The hold that caused the entry when it ended: to charge the customer, or to remove credits that could not be returned. For a reversal,
    * the hold of the reversed charge.
    */
   readonly hold: number | null;
@@ -87,7 +87,7 @@ export type AssignmentChange = {
 export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
 /**
- * - `revoked`: some credits of the hold were revoked. It remains open.
+ * - `revoked`: some credits of the hold were revoked. The hold remains open.
  * - `expired`, `charged`: the hold expired, and its credits were released or charged.
  */
 export type HoldChangeKind =
@@ -99,7 +99,7 @@ export type HoldChangeKind =
   | "expired"
   | "charged";
 
-/** A change to a hold. An open hold that is past its end has ended, even before the change is written. */
+/** A change to a hold. A hold whose expiry has passed has ended, even before the change is written. */
 export type HoldChange = {
   /** Numbered within the wallet, without gaps. */
   readonly number: number;

@@ -28,7 +28,7 @@ export function compareToMark(
   return asOf === planAsOf ? RANK[event] - RANK[planEvent] : asOf - planAsOf;
 }
 
-/** Records an event that is not older than the latest applied event. A call without a time is recorded only if an event came before it. */
+/** Records an event that is not older than the latest applied event. A call without a time is recorded only after an earlier event. */
 export function markEvent(wallet: Wallet, asOf: Instant | null, event: PlanEvent): Wallet {
   const { planAsOf, planEvent } = wallet;
   if (asOf !== null && asOf !== planAsOf) return { ...wallet, planAsOf: asOf, planEvent: event };
@@ -36,7 +36,7 @@ export function markEvent(wallet: Wallet, asOf: Instant | null, event: PlanEvent
   return isKept ? wallet : { ...wallet, planEvent: event };
 }
 
-/** The same limit as for usage events. An event dated far in the future would make every real event until then look old. */
+/** The same limit as for usage events. An event dated far in the future would make all events before that date look outdated. */
 const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
 
 export function isTooFarAhead(asOf: Instant | null, now: Instant): boolean {

@@ -58,7 +58,7 @@ export class Fold {
     this.#overrides = new FoldedOverrides(account.overrides, wallet);
   }
 
-  /** Adds the next entry. For a reversal, `reversed` is the charge it refers to, or null if it does not exist. */
+  /** Adds the next entry. For a reversal, `reversed` is the charge that the entry refers to, or null if that charge does not exist. */
   add(entry: Entry, reversed: ReversedConsume | null = null): string | null {
     const flaw =
       this.#follow(entry) ??
@@ -73,7 +73,7 @@ export class Fold {
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
   }
 
-  /** After the last entry: compares the wallet with its ledger. */
+  /** Compares the wallet with its ledger. Call this after the last entry. */
   finish(): string | null {
     const { wallet } = this.#account;
     if (wallet.sequence !== this.#sequence)

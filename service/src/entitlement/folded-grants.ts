@@ -16,11 +16,11 @@ type Slot = {
   creditsOwned: number;
   /** Remaining credits, including held credits. */
   total: number;
-  /** The sum of `grant` entries. For an allowance, only the first entry counts: later entries resume or adjust the allowance. */
+  /** The sum of `grant` entries. For an allowance, only the first entry counts, because later entries resume or adjust the allowance. */
   given: number;
   /** Credits charged or revoked, minus credits reversed. */
   used: number;
-  /** Credits removed when the customer left the plan, or after that. They return when the plan resumes. */
+  /** Credits removed when the customer left the plan, or later. They return when the plan resumes. */
   away: number;
   /** Credits reversed since the last charge. */
   back: number;
@@ -148,7 +148,7 @@ export class FoldedGrants {
       const slot = this.#slots.get(number);
       const [used, isRevoked] = [slot?.used ?? 0, slot?.head.isRevoked ?? false];
       const usedInWallet = grant === undefined ? used : base - grant.remaining - heldOf(wallet, number);
-      // Revoking an allowance of a paused plan writes no entry: its credits are not in the balance.
+      // Revoking an allowance of a paused plan writes no entry, because its credits are not in the balance.
       const isExplained = usedInWallet === used || (isRevoked && usedInWallet > used);
       if (!isExplained)
         return `grant ${number} has ${usedInWallet} used credits in the wallet, ${used} according to its ledger`;

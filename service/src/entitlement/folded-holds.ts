@@ -95,5 +95,5 @@ export class FoldedHolds {
   }
 }
 
-/** The changes that end a hold with charges. */
+/** The changes that end a hold and charge for it. */
 const CHARGING: ReadonlySet<HoldChange["kind"]> = new Set(["settled", "charged"]);

@@ -92,8 +92,8 @@ export class FoldedLimits {
   }
 
   /**
-   * Whether a counter that started under `planVersion` can still be active. It cannot if a later version had a limit with
-   * another period, which ends the counter at another time.
+   * Whether a counter that started under `planVersion` can still be active. False if a later version had a limit with
+   * another period, because the version change moved the counter's end.
    */
   #isStillCounted({ version }: Assignment, feature: FeatureId, planVersion: PlanVersionId): boolean {
     const first = this.#versions.get(planVersion);

@@ -6,7 +6,7 @@ import type { Hold, Wallet } from "./wallet.ts";
 /** A customer's overage, recomputed from the ledger and the open holds. Methods return a description of the first error, or null. */
 export class FoldedOverage {
   readonly #grants: readonly GrantFacts[];
-  /** Used overage, by the grant of its allowance. */
+  /** Used overage, by the number of the allowance's grant. */
   readonly #used = new Map<number, number>();
 
   constructor(grants: readonly GrantFacts[]) {

@@ -55,7 +55,7 @@ export class FoldedOverrides {
       const isNamed = this.#isInForce(number, effectiveAt) && this.termsOf(usage) !== null;
       return isNamed ? null : `refers to overrides ${number}, which did not apply`;
     }
-    // Overrides set in the same millisecond as the charge may be older or newer than the charge, so they are not required.
+    // Overrides set in the same millisecond as the charge may be older or newer than the charge, so the charge need not refer to them.
     for (let next = this.#rows[this.#newest + 1]; next !== undefined; next = this.#rows[this.#newest + 1]) {
       if (next.effectiveAt > effectiveAt) break;
       this.#newest += 1;

@@ -14,7 +14,7 @@ import type { Assignment, Grant, Wallet } from "./wallet.ts";
  * - `not_used`: nothing was charged recently.
  * - `empty`: no credits are left.
  * - `renews`: the plan grants new credits before the credits are used up.
- * - `lasts`: the credits last longer than a forecast can look ahead.
+ * - `lasts`: the credits last longer than `FORECAST_DAYS_MAX` days.
  * - `runs_out`: the credits are used up at `emptyAt`.
  */
 export type Forecast =
@@ -54,7 +54,7 @@ export function forecast({ grants, overage, renewsAt }: Position, perDay: number
   return { kind: "runs_out", emptyAt: brandAs<Instant>(Math.floor(emptyAt)), renewsAt };
 }
 
-/** The credits charged per day since `since`, or since the customer was created. Less than one day counts as one day. */
+/** The credits charged per day since `since`, or since the customer was created. A period of less than one day counts as one day. */
 export function averagePerDay(
   credits: number,
   { since, createdAt, now }: { readonly since: Instant; readonly createdAt: Instant; readonly now: Instant },

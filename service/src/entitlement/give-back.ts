@@ -17,9 +17,9 @@ export type Origin = Pick<HeldCredits, "pool" | "kind" | "expiresAt"> & {
 type Returned = { readonly parts: readonly Part[]; readonly origins: readonly Origin[] };
 
 /**
- * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves the credits. They keep their
- * expiry. Credits that expired, were revoked or were reduced in the meantime are removed again immediately, so that credits cannot avoid
- * expiry or revocation by being held or spent.
+ * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves the credits. Returned credits
+ * keep their expiry. Credits that expired, were revoked or were reduced in the meantime are removed again immediately, so that credits
+ * cannot avoid expiry or revocation by being held or spent.
  */
 export function giveBack(
   catalog: Catalog,
@@ -61,7 +61,7 @@ function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Place
   return kind !== "allowance" && isAhead(expiresAt, now) ? "spent" : "over";
 }
 
-/** Removes the credits returned to a grant that has ended, so that the ledger shows where they went. */
+/** Expires credits that were returned to an ended grant, so that the ledger shows why the credits cannot be spent. */
 function takeAway(catalog: Catalog, draft: Draft, { number, pool, hold }: Origin, amount: number): void {
   if (amount > 0) draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -amount }], hold });
   draft.remove(number);

@@ -47,9 +47,9 @@ type Closing = {
 };
 
 /**
- * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order, then the
- * overage that the hold set aside, then other overage. The charges of one hold are consecutive, so unused credits are returned only
- * after all of them.
+ * Ends a hold. Charges for the quantities used and returns the remaining credits. Credits of the hold pay first, then other credits in
+ * burn order, then the overage that the hold set aside, then other overage. The charges of one hold are consecutive, so unused credits
+ * are returned only after all charges.
  */
 export function closeHold(
   catalog: Catalog,
@@ -87,7 +87,7 @@ export function closeHold(
   return settled;
 }
 
-/** How limit counters identify an item of a hold: by the hold's number, because it has no ledger entry yet. */
+/** How limit counters identify an item of a hold: by the hold's number, because the item has no ledger entry yet. */
 export function countedIn({ number: hold, assignment }: Hold, { feature }: HeldItem): Counted {
   return { feature, assignment, hold, sequence: 0 };
 }
@@ -109,7 +109,7 @@ type Way = {
   readonly further: number;
   readonly overage: readonly OveragePart[];
   readonly uncovered: number;
-  /** How much of the price the hold had set aside, as credits or overage, regardless of what finally pays for it. */
+  /** How much of the price the hold had set aside, as credits or overage, even if other credits or overage finally pay for the item. */
   readonly promised: number;
 };
 
@@ -124,7 +124,7 @@ function cover(
   const kept = isLate ? needs.map((need) => ({ ...need, parts: [], overage: [] })) : needs;
   const { spent, rest } = spend(kept);
   const promised = spend(kept.map((need) => ({ ...need, parts: [...need.parts, ...need.overage] }))).spent;
-  // Computed before the hold's overage is freed, so that it is not available twice.
+  // Computed before the hold's overage is freed, so that this overage is not available twice.
   const pools = new Map(
     uses.map(({ item: { pool } }) => [
       pool,

@@ -19,7 +19,7 @@ export type Terms = {
   readonly override: FeatureOverride | null;
 };
 
-/** The limit in force, and how much of it is used. Null without a limit. */
+/** The limit in force, and how much of the limit is used. Null if there is no limit. */
 export function limitPosition(
   { assignment, ownCounters }: Wallet,
   { feature, planTerms, override }: Terms,
@@ -51,7 +51,7 @@ type Use = { readonly quantity: number; readonly sequence: number; readonly now:
 
 /**
  * The counters after a charge. A counter starts at the first use of a limited feature in a period, and counts until the period
- * ends. The plan's limit is counted even while an override replaces it, so that its count is correct when the overrides end.
+ * ends. The plan's limit is counted even while an override replaces it, so that the plan's count is correct when the overrides end.
  */
 export function countUse(
   { assignment, ownCounters, holdCount }: Wallet & { readonly assignment: Assignment },
@@ -122,7 +122,7 @@ export function countsCharge(counter: OwnCounter, charge: Counted): boolean {
   return earlier !== null && charge.assignment === earlier.assignment && isFrom(earlier, charge);
 }
 
-/** A settled hold counts in the period in which it was opened, so the number of the hold decides. */
+/** A settled hold counts in the period in which it was opened, so the counter compares hold numbers. */
 function isFrom(
   { fromSequence, fromHold }: Pick<LimitCounter, "fromSequence" | "fromHold">,
   { sequence, hold }: Counted,
@@ -152,7 +152,7 @@ export function recount(wallet: Wallet, charge: Counted, change: number): Wallet
   };
 }
 
-/** Whether a plan's counter includes this charge, if the charge belongs to the same assignment. */
+/** Whether a plan's counter includes this charge. The charge must belong to the counter's assignment. */
 export function isCountedBy(counter: LimitCounter, charge: Counted): boolean {
   return counter.feature === charge.feature && isFrom(counter, charge);
 }

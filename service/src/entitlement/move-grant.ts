@@ -19,7 +19,7 @@ export type MoveOutcome =
       credits: number;
       /** Credits of the grant that were spent before the move. */
       spent: number;
-      /** Credits of the grant that open holds set aside. They do not move: a hold spends them, or they are revoked when it ends. */
+      /** Credits of the grant that open holds set aside. Held credits do not move: each hold spends or revokes them when it ends. */
       held: number;
       /** The receiving customer's new grant. */
       grant: NewGrant;

@@ -19,7 +19,7 @@ export function unschedulePlan(catalog: Catalog, draft: Draft): void {
   note(catalog, draft, { kind: "unscheduled", next, effectiveAt: draft.at });
 }
 
-/** Applies the pending change. A plan archived after it was scheduled still starts: archiving never removes a customer's plan. */
+/** Applies the pending change. A plan archived after it was scheduled still starts, because archiving never removes a customer's plan. */
 export function startNextPlan(catalog: Catalog, draft: Draft, next: NextPlan): void {
   const { plan, anchor, shorten } = next;
   const { assignment } = draft.wallet;
@@ -31,7 +31,7 @@ export function startNextPlan(catalog: Catalog, draft: Draft, next: NextPlan): v
 
 /**
  * Adds a row about the pending change to the plan history. A plan has no assignment number or version before it starts, so the row
- * shows the values it would get now. If the plan resumes instead, it keeps its earlier number.
+ * shows the values that the plan would get now. If the plan resumes instead, it keeps its earlier number.
  */
 function note(
   catalog: Catalog,

@@ -63,7 +63,7 @@ function holdItem(draft: Draft, item: Priced): HeldItem {
   return { feature: terms.feature, quantity, pool: pool.id, cost: terms.cost, overrides, limit, ...held };
 }
 
-/** Sets credits of a pool aside, in burn order, and overage if they are not enough. */
+/** Sets credits of a pool aside, in burn order, and overage if the credits are not enough. */
 export function setAside(
   draft: Draft,
   pool: PoolId,

@@ -3,12 +3,12 @@ import type { PoolId } from "../primitives/brand.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
 
-// Overage is usage beyond the credits of an allowance, which the billing system invoices later. Each granted allowance has its own count: a
-// new period starts at 0, and a paused plan keeps its count.
+// Overage is usage beyond the customer's credits. The billing system invoices overage later. Each granted allowance has a separate overage
+// count: a new period starts at 0, and a paused plan keeps its count.
 
-/** A customer's overage of one pool in the current period. */
+/** A customer's overage in one pool in the current period. */
 export type OveragePosition = {
-  /** How much the plan allows in each period. Null if unlimited. */
+  /** How much overage the plan allows per period. Null if unlimited. */
   readonly credits: number | null;
   readonly used: number;
   /** Overage that open holds have set aside. */
@@ -42,13 +42,13 @@ export function overageLeft(position: OveragePosition | null): number {
   return position.remaining ?? Math.max(0, UNLIMITED - position.used - position.held);
 }
 
-/** How much more of a pool's overage the customer's current plan allows. */
+/** How much more overage the customer's current plan allows in a pool. */
 export function overageLeftIn(catalog: Catalog, wallet: Wallet, pool: PoolId): number {
   const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
   return overageLeft(overagePosition(wallet, version, pool));
 }
 
-/** The overage that an allowance permits, or the customer's override of it. Null if unlimited. A change applies immediately. */
+/** The overage that the customer's override or the allowance permits. Null if unlimited. A change applies immediately. */
 function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, overage }: Allowance) {
   const own = overrides?.allowances.find((other) => other.pool === pool && other.period === period);
   return own?.overage === undefined ? overage : own.overage;
@@ -66,7 +66,7 @@ function findGranted({ assignment }: Wallet, pool: PoolId): GrantedAllowance | u
   return assignment?.allowances.find((other) => other.pool === pool);
 }
 
-/** Adds overage parts to the counts of their allowances. A factor of -1 subtracts them. Ignores parts from earlier periods. */
+/** Multiplies overage parts by `used` and `held`, and adds them to their allowances' counts. Ignores parts from earlier periods. */
 export function countOverage(
   wallet: Wallet,
   parts: readonly OveragePart[],

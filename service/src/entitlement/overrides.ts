@@ -3,7 +3,7 @@ import type { Allowance, PlanFeature, PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import type { FeatureOverride, Overrides, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
 
-/** The terms of a feature for one customer. Undefined if the customer may not use it. */
+/** The terms of a feature for one customer. Undefined if the customer may not use the feature. */
 export function overrideTerms(
   planTerms: PlanFeature | undefined,
   override: FeatureOverride | null,

@@ -1,4 +1,4 @@
-/** Credits of one grant, or overage counted with it. A revocation splits the credits of a grant into two parts. */
+/** Credits of one grant, or overage counted with that grant. A revocation splits the credits of a grant into two parts. */
 type Piece = { readonly grant: number; readonly credits: number; readonly isRevoked?: boolean };
 
 export function sumOf(parts: readonly Pick<Piece, "credits">[]): number {
@@ -38,7 +38,7 @@ type Need<P extends Piece> = {
   readonly credits: number;
 };
 
-/** How parts that were set aside are spent: each item uses its own parts first, then leftover parts of other items in the same pool. */
+/** Spends parts that were set aside. Each item uses its own parts first, then leftover parts of other items in the same pool. */
 export function spend<P extends Piece>(needs: readonly Need<P>[]): { spent: P[][]; rest: P[] } {
   const own = needs.map(({ parts, credits }) => split(parts, credits));
   let rest = own.map(({ left }) => left);

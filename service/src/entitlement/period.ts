@@ -24,7 +24,7 @@ export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period
   return { start: boundary(kind, anchor, index), end: boundary(kind, anchor, index + 1) };
 }
 
-/** The end of the period that is `count` periods after the one starting at `start`. Null if it never ends. */
+/** Counts `count` periods from the period that starts at `start`, and returns the end of the last one. Null if a period never ends. */
 export function endAfter(kind: PeriodKind, anchor: Instant, start: Instant, count: number): Instant | null {
   if (kind === "once") return null;
   let index = estimateIndex(kind, anchor, start);

@@ -7,7 +7,7 @@ import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
 
 type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
 
-/** The first version that takes effect at or after `from`. If several take effect at the same time, the newest one. */
+/** The first version that takes effect at or after `from`. If several take effect at the same time, returns the newest one. */
 export function findDueVersion(catalog: Catalog, assignment: Assignment, from: Instant): DueVersion | null {
   const current = getVersion(catalog, assignment.version);
   let due: DueVersion | null = null;
@@ -73,7 +73,7 @@ function adjust(
   const amount = target - remaining;
   const kind = amount > 0 ? "grant" : "expire";
   if (amount !== 0) draft.move({ kind, pool, parts: [{ grant: number, amount }] });
-  // Keeps usage beyond the new allowance, so that switching back to the old version still counts it.
+  // Keeps usage beyond the new allowance, so that switching back to the old version still counts that usage.
   const base = used + target;
   if (period !== null) return { ...granted, end: period.end, base, own };
   draft.remove(number);
@@ -98,7 +98,7 @@ function newerVersions(catalog: Catalog, current: PlanVersion): readonly PlanVer
   return versions.filter(({ number }) => number > current.number);
 }
 
-/** The first period boundary at or after `from`. For a plan without periods, `from`. */
+/** The first period boundary at or after `from`. Returns `from` for a plan without periods. */
 function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Instant {
   const kind = longestPeriod(version);
   if (kind === null) return from;
@@ -109,8 +109,8 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
 /**
- * The end of the current period of the longest allowance, or the end of the plan if the plan ends sooner, so that the next plan starts
- * without a gap. Null if no allowance renews.
+ * The end of the plan's current period, or the end of the plan if that is sooner, so that the next plan starts without a gap. If allowances
+ * renew at different intervals, the longest period is used. Null if no allowance renews.
  */
 export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Instant): Instant | null {
   const { version, anchor, endsAt } = assignment;
@@ -128,7 +128,7 @@ function longestAllowance({ allowances }: PlanVersion): Exclude<PeriodKind, "onc
   return BY_LENGTH.find((kind) => allowances.some(({ period }) => period === kind)) ?? null;
 }
 
-/** "Next period" means the period of the longest allowance or, without allowances, of the longest limit. */
+/** The interval that "next period" refers to: the longest allowance period or, if no allowance renews, the longest limit period. */
 function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
   const longest = longestAllowance(version);
   if (longest !== null) return longest;

@@ -24,7 +24,7 @@ export type Reversal = {
   readonly note: string | null;
 };
 
-/** How old a charge can be when a backend reverses it. Idempotency keys are kept longer, so a repeat never reverses twice. */
+/** How old a charge can be when a backend reverses it. Idempotency keys are kept longer, so a retry never reverses twice. */
 export const REVERSIBLE_MS_MAX = 35 * 86_400_000;
 
 /** The outcome of a request to reverse a charge. Only `answered` changes anything, unless it is a replay. */
@@ -41,8 +41,8 @@ export type KeyedReversal = {
 };
 
 /**
- * The key under which the response is stored. Without a caller's key, it contains a space, so it never equals a caller's key. A retry
- * with another note is the same request.
+ * The key under which the response is stored. If the caller sent no key, it contains a space, so that it never equals a caller's key. A
+ * retry with another note is the same request.
  */
 export function keyReversal(reversal: Reversal, idempotencyKey: string | null): KeyedReversal {
   const { customerId, consumeId, part } = reversal;

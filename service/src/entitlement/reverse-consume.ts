@@ -24,7 +24,7 @@ type ReversalRequest = {
   readonly quantity: number | null;
   /** All grants in the slots (`GrantFacts`) that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
-  /** The overrides that the charges name. */
+  /** The overrides that the charges refer to. */
   readonly overrides: readonly Overrides[];
 };
 
@@ -95,7 +95,7 @@ export function reverseConsume(
     const paid = -amountOf(consume.parts);
     const used = split(consume.overage, charged - paid).first;
     const overage = split(used, kept - paid).left;
-    // The same limit as for added credits, because room is reserved for allowances.
+    // Applies the same maximum as for added credits, because room is reserved for allowances.
     const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
     if (!hasRoomFor(draft.wallet, amountOf(bought))) return { kind: "balance_too_large" };
     const credits = amountOf(parts);

@@ -7,7 +7,7 @@ import type { Change } from "./entry.ts";
 import { revokeHeld } from "./hold.ts";
 import { findHeld, type GrantKind, type Wallet } from "./wallet.ts";
 
-/** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, which has the number of the first grant. */
+/** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet. A slot has the number of its first grant. */
 export type GrantFacts = {
   readonly number: number;
   readonly slot: number;
@@ -48,7 +48,7 @@ export function revokeGrant(
 }
 
 /**
- * The range of its slot's credits that belongs to the grant. Held credits come first, in the order in which they were held, then
+ * The range of the slot's credits that belongs to the grant. Held credits come first, in the order in which they were held, then
  * remaining credits. First in, first out: the last credits belong to the latest grants.
  */
 function findShare(
@@ -73,7 +73,8 @@ export function ownedIn(slot: readonly GrantFacts[]): number {
 }
 
 /**
- * Removes a revoked allowance from a paused plan, so that it does not return with the plan. Writes no entry, because it is in no balance.
+ * Removes a revoked allowance's credits from a paused plan, so that they do not return when the plan resumes. Writes no entry, because the
+ * credits are in no balance.
  */
 function forgetPaused(draft: Draft, number: number): void {
   const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));

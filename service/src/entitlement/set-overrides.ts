@@ -31,12 +31,12 @@ export type OverridesRequest = {
 
 export type OverridesOutcome =
   | { kind: "changed"; change: Change }
-  /** The customer has the same overrides already. The change contains only due changes. */
+  /** The customer already has the same overrides. The change contains only due changes. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" }
   /** Plans that include an archived feature keep it, but overrides cannot add it. */
   | { kind: "feature_archived"; feature: FeatureKey }
-  /** The call has no period, and the current plan has no allowance in this pool to supply one. */
+  /** The call has no period, and neither the current plan nor the current overrides have an allowance in this pool. */
   | { kind: "period_unknown"; pool: PoolId };
 
 /**
@@ -161,7 +161,7 @@ function startCounters(
       isAhead(end, now) &&
       !limits.some((limit) => limit.feature === feature && limit.period === period),
   );
-  // Keeps only the latest of these counters, because every charge writes the whole wallet.
+  // Keeps only the latest `LEFT_COUNTERS_MAX` of these counters, because every charge writes the whole wallet.
   return [...others.slice(-LEFT_COUNTERS_MAX), ...started];
 }
 

@@ -6,12 +6,12 @@ import type { Decided, Reason } from "./decide.ts";
 import type { OveragePosition } from "./overage.ts";
 
 /**
- * How a response is stored under its idempotency key. The text is not stored but rendered again from an ID and a few
- * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
- * stored either: a replay is only sent for the same request, which contains them.
+ * The formats of responses stored under idempotency keys. A response is stored as an ID and a few numbers, and each replay renders it
+ * again. The rendering of a format never changes, so a replay has the same bytes. Fields copied from the request are not stored,
+ * because a replay is sent only for the same request.
  */
 export const ANSWER_FORMAT_EVENT = 1;
-/** A consume request for one feature. Denials in this format, from before data format 2, have no affordable quantity. */
+/** A consume request for one feature. Denials in this format predate data format 2 and have no affordable quantity. */
 export const ANSWER_FORMAT_CONSUME = 2;
 /** A denied consume request for one feature, with the affordable quantity in `details`. */
 export const ANSWER_FORMAT_DENIAL = 3;
@@ -19,7 +19,7 @@ export const ANSWER_FORMAT_DENIAL = 3;
 export const ANSWER_FORMAT_ITEMS = 4;
 /** A request for a hold, with its decision in `details`. */
 export const ANSWER_FORMAT_HOLD = 5;
-/** A reversal. `details` is the JSON of the response, without the caller's own fields. */
+/** A reversal. `details` is the JSON of the response, without the fields copied from the request. */
 export const ANSWER_FORMAT_REVERSAL = 6;
 /** A consume request for one feature of a plan that allows overage, with its decision in `details`. */
 export const ANSWER_FORMAT_OVERAGE = 7;
@@ -34,7 +34,7 @@ export type StoredAnswer = {
   readonly verdict: StoredVerdict | null;
 };
 
-/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 7. */
+/** A verdict as stored in columns. `single` is set in formats 2 and 3. `details` is the JSON of formats 3 to 7. */
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly single: StoredItem | null;
@@ -43,7 +43,7 @@ export type StoredVerdict = {
 
 export type StoredItem = {
   readonly creditsRequired: number;
-  /** The part of the required credits that is used or held beyond the balance. */
+  /** The part of the required credits that is used or held as overage. */
   readonly overageCredits: number;
   /** Null for an unknown customer. */
   readonly position: StoredPosition | null;
@@ -58,7 +58,7 @@ export type StoredPosition = {
     readonly used: number;
     readonly resetsAt: Instant | null;
   } | null;
-  /** Null if the plan allows no overage. Null credits are unlimited. */
+  /** Null if the plan allows no overage. `credits` and `remaining` are null if overage is unlimited. */
   readonly overage: Pick<OveragePosition, "credits" | "used" | "remaining"> | null;
 };
 
@@ -85,7 +85,7 @@ export function verdictOf(decision: Decided, when: "before" | "after"): Verdict 
   return { reason, deniedItem, affordableQuantity, items };
 }
 
-/** The credits that the balance does not cover, after the earlier items. */
+/** The credits that the balance does not cover after the earlier items are charged. */
 function overageOf({ creditsRequired, creditsBefore, before }: Decided["items"][number]): number {
   const left = Math.max(0, (before?.balance ?? 0) - creditsBefore);
   return Math.max(0, creditsRequired - left);
@@ -132,13 +132,13 @@ export function storeHoldAnswer(
   };
 }
 
-/** The affordable quantity of a stored denial for one feature, if its format has one. */
+/** The affordable quantity in a denial of format 3. Null for any other format. */
 export function readAffordable({ format, verdict }: StoredAnswer): number | null {
   return format === ANSWER_FORMAT_DENIAL ? JSON.parse(verdict?.details ?? "null") : null;
 }
 
 type PackedLimit = readonly [quantity: number, used: number, resetsAt: Instant | null];
-/** An item with overage. `limit` is empty if there is none. */
+/** An item with overage. `limit` is empty if the item has no limit. */
 type PackedOverage = readonly [
   limit: PackedLimit | [],
   overageCredits: number,
@@ -192,7 +192,7 @@ export function unpackHold({ reason, details }: StoredVerdict): {
   return { hasItems: hasItems === 1, expiresAt, verdict: readPacked(reason, packed) };
 }
 
-/** The position of an item in a stored answer of any format. Null if the item has none. */
+/** The position of an item in a stored answer of any format. Null if the item has no position. */
 export function positionIn({ format, verdict }: StoredAnswer, item: number): StoredPosition | null {
   if (verdict === null || verdict.single !== null) return verdict?.single?.position ?? null;
   const { items } = format === ANSWER_FORMAT_HOLD ? unpackHold(verdict).verdict : unpackVerdict(verdict);

@@ -27,7 +27,7 @@ export type EventDecision =
 export const TIMESTAMP_PAST_MAX_MS = 35 * 24 * 3_600_000;
 export const TIMESTAMP_FUTURE_MAX_MS = 5 * 60_000;
 
-/** Runs after the idempotency key lookup, because a late retry must replay, not fail. */
+/** Runs after the idempotency key lookup, because a late retry must get the original response, not an error. */
 export function decideEvent(event: UsageEvent, limits: MetadataLimits, now: Instant): EventDecision {
   const earliest = brandAs<Instant>(now - TIMESTAMP_PAST_MAX_MS);
   const latest = brandAs<Instant>(now + TIMESTAMP_FUTURE_MAX_MS);

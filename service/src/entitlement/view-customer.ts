@@ -16,8 +16,8 @@ export type CustomerView =
   | { readonly kind: "viewed"; readonly view: ReturnType<typeof describe> };
 
 /**
- * Everything that a customer can use now: plan, credits and features, as shown in responses. Decides like a check for one unit of each
- * feature.
+ * Everything that a customer can use now: plan, credits and features, as shown in responses. Decides each feature like a check for
+ * one unit.
  */
 export function viewCustomer(
   catalog: Catalog,
@@ -95,7 +95,7 @@ function describeNext(catalog: Catalog, { next }: Wallet) {
   return { key, name, startsAt: formatTimestamp(next.startsAt), endsAt: timeOrNull(next.endsAt) };
 }
 
-/** The next times at which credits of the pool expire, with the credits that expire then. */
+/** The pool's next expiry times, each with the number of credits that expire. */
 function expiriesOf({ grants }: Wallet, pool: PoolId) {
   const credits = new Map<Instant, number>();
   for (const { pool: of, expiresAt, remaining } of grants)

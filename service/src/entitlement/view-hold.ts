@@ -77,12 +77,12 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
   };
 }
 
-/** When the hold ended. An expired hold ended at its expiry, even if that is written later. */
+/** When the hold ended. An expired hold ended at its expiry, even if its end is written later. */
 function endOf({ kind, hold, effectiveAt }: HoldRecord): Instant {
   return kind === "settled" || kind === "released" ? effectiveAt : hold.expiresAt;
 }
 
-/** Returns the consume ID of a hold that was charged on expiry. Its charges, one for each item, are the last entries of its change. */
+/** Returns the consume ID of a hold that was charged on expiry. The expiry wrote one charge per item, as its last entries. */
 function nameCharge({ hold, sequence, recordedAt }: HoldRecord, customerNumber: CustomerNumber): string {
   const first = sequence - hold.items.length + 1;
   return publicId("con", consumeId({ recordedAt, customerNumber, sequence: first }));

@@ -4,12 +4,12 @@ import type { PeriodKind } from "./period.ts";
 
 /** Everything a decision needs to know about one customer. Read and written as one row, under one lock. */
 export type Wallet = {
-  /** Sequence of the last ledger entry, or 0 before the first one. */
+  /** Sequence of the last ledger entry, or 0 if there are no entries. */
   readonly sequence: number;
   /** Time of the last decision. No later decision is dated earlier, even if the clock steps back. */
   readonly decidedAt: Instant;
   readonly isBlocked: boolean;
-  /** Grants, assignments and overrides created so far. They are numbered within the wallet. */
+  /** Number of grants, assignments and overrides created so far. Each kind is numbered within the wallet. */
   readonly grantCount: number;
   readonly assignmentCount: number;
   readonly overridesCount: number;
@@ -28,7 +28,7 @@ export type Wallet = {
   readonly overrides: Overrides | null;
   /** Counters of limits set by overrides. */
   readonly ownCounters: readonly OwnCounter[];
-  /** Holds opened so far, and changes made to holds. Both are numbered within the wallet. */
+  /** Number of holds opened so far, and of changes to holds. Both are numbered within the wallet. */
   readonly holdCount: number;
   readonly holdChanges: number;
   readonly openHolds: number;
@@ -82,7 +82,7 @@ export type GrantedAllowance = {
   readonly base: number;
   /** The credits that overrides granted, which a new plan version does not change. Null if the plan's credits were granted. */
   readonly own: number | null;
-  /** Credits used, and set aside by open holds, beyond the allowance in the same period. They are not part of any balance. */
+  /** Overage used, and overage set aside by open holds, in the allowance's period. Neither is part of any balance. */
   readonly overageUsed: number;
   readonly overageHeld: number;
 };
@@ -92,13 +92,13 @@ export type LimitCounter = {
   readonly feature: FeatureId;
   readonly end: Instant | null;
   readonly used: number;
-  /** The first ledger entry that the counter counts: `used` is the sum of quantities from that entry on. */
+  /** The first ledger entry that the counter includes. `used` is the sum of the quantities in this entry and all later entries. */
   readonly fromSequence: number;
-  /** The first hold that the counter counts, whenever it is settled. */
+  /** The first hold that the counter includes, regardless of when the hold is settled. */
   readonly fromHold: number;
 };
 
-/** How much of an override's limit is used. Counts the charges of all plans, from `fromSequence` on. */
+/** How much of an override's limit is used. Counts charges under all plans, starting at `fromSequence`. */
 export type OwnCounter = LimitCounter & {
   readonly period: PeriodKind;
   /** The charges that the plan's counter had counted when the limit was set. Null if the plan had no limit with this period. */
@@ -121,9 +121,9 @@ export type NextPlan = {
   readonly plan: PlanId;
   readonly startsAt: Instant;
   readonly endsAt: Instant | null;
-  /** Unused if an earlier period of the plan has not ended at `startsAt`: that period keeps its anchor. */
+  /** Unused if an earlier period of the plan has not ended at `startsAt`, because that period keeps its anchor. */
   readonly anchor: Instant;
-  /** Allows an end earlier than the one that the same plan has at `startsAt`. */
+  /** Allows an end before the end that the same plan has at `startsAt`. */
   readonly shorten: boolean;
 };
 
@@ -154,7 +154,7 @@ export type FeatureOverride = {
 /** Periods are counted from the anchor, which a plan change does not affect. */
 export type OwnLimit = Limit & { readonly anchor: Instant };
 
-/** Replaces the credits or the overage of an allowance with this period. */
+/** Overrides the credits or overage of the pool's allowance, if the allowance has this period. */
 export type AllowanceOverride = {
   readonly pool: PoolId;
   readonly period: PeriodKind;
@@ -195,7 +195,7 @@ export type HeldItem = {
   readonly cost: Cost;
   /** Identifies the customer's overrides that change the feature. Null if none do. */
   readonly overrides: number | null;
-  /** The limit in force, which extensions must respect. `own` is its period if an override set it, or null. */
+  /** The limit in force, which extensions must respect. `own` is the limit's period if an override set the limit, otherwise null. */
   readonly limit: { readonly quantity: number; readonly own: PeriodKind | null } | null;
   /** In the order in which they are spent. */
   readonly parts: readonly HeldPart[];
@@ -203,7 +203,7 @@ export type HeldItem = {
   readonly overage: readonly OveragePart[];
 };
 
-/** Credits of one grant. A revocation splits parts, so that a hold can have several of the same grant. */
+/** Credits of one grant. A revocation splits parts, so that a hold can have several parts from the same grant. */
 export type HeldPart = { readonly grant: number; readonly credits: number; readonly isRevoked: boolean };
 
 /** Credits used or held as overage. They are counted with the allowance that has this grant. */
@@ -215,7 +215,7 @@ export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reserved for allowances, so that a new period is never rejected. 50 pools with 13 allowances each (12 of them rolled
- * over) of 10^12 credits use less than a third of it.
+ * over) of 10^12 credits use less than a third of this room.
  */
 const ROOM_FOR_ALLOWANCES = 2 ** 51;
 

@@ -19,15 +19,18 @@ export type Context = {
 
 export type BulkContext = Context & { readonly bulk: BulkStart };
 
-/** Starts a bulk change. An undo finds its audit entries by their IDs, which are later than the start time. */
+/**
+ * Starts a bulk change. Reads the start time from the database, because an undo searches for the change's audit entries from about
+ * this time onward.
+ */
 export async function startBulk(cell: Pool, context: Context, action: string): Promise<BulkContext> {
   const startedAt = await single(cell, readClock);
   return { ...context, bulk: { id: uuidV7(startedAt), startedAt, action } };
 }
 
 /**
- * Counts the customers whose change has an audit entry. Returns at least `counted`, because entries recorded after the clock went back
- * are not found.
+ * Counts the customers who have an audit entry of this bulk change. Returns at least `counted`, because entries are not
+ * found if the clock was set back by more than `CLOCK_STEP_MS_MAX`.
  */
 export async function countChanged(
   cell: Pool,
@@ -40,7 +43,7 @@ export async function countChanged(
 
 /**
  * Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. Retries use the
- * same ID, so the entry is written once even if the response to a commit is lost.
+ * same ID, so the entry is written once even if the response to the commit is lost.
  */
 export async function recordAudit(
   cell: Pool,

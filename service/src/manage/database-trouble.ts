@@ -2,7 +2,7 @@ import { Problem } from "../edge/problem.ts";
 import { OutcomeUnknown } from "../postgres/commit.ts";
 import { findDatabaseTrouble } from "../postgres/sql-error.ts";
 
-/** Turns database failures into retryable problems instead of a 500, and reports whether anything was changed. */
+/** Converts database failures into retryable problems that state whether anything was changed. Rethrows other errors. */
 export async function reportDatabaseErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -38,8 +38,8 @@ export function editCatalog<T>(cell: Pool, context: Context, edit: Edit<T>): Pro
 }
 
 /**
- * Edits drafts under the catalog lock, but keeps the catalog version. Drafts apply to no customer, so no process has to reload the
- * catalog.
+ * Edits drafts while holding the catalog lock, but does not raise the version of an existing catalog. Drafts do not affect customers, so
+ * no process has to reload the catalog.
  */
 export function editDrafts<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, (isNew) => isNew);
@@ -50,7 +50,7 @@ export function versionBefore({ version }: Catalog): number {
   return version - 1;
 }
 
-/** Creates the first pool if it does not exist, so that credits can be added before the catalog is defined. */
+/** Creates the catalog and its first pool if the catalog does not exist, so that credits can be added before anyone edits the catalog. */
 export async function ensureFirstPool(tx: Tx, context: Context): Promise<void> {
   if (await ensureCatalog(tx, context)) await upsertPool(tx, context.environmentId, FIRST_POOL);
 }
@@ -83,8 +83,8 @@ async function editLocked<T>(
       return edited;
     },
     ({ audits }) => audits.length > 0,
-    // An edit repeated after `outcome_unknown` changes nothing and is acknowledged, so it must wait until the first edit is
-    // durable.
+    // An edit repeated after `outcome_unknown` may find nothing to change and succeed. By then, the first edit must be durable,
+    // so this transaction locks the catalog row and commits.
     (tx) => lockCatalog(tx, environmentId),
   );
   return outcome;

@@ -8,7 +8,7 @@ import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Reads the start of the history window. Rows before it are kept but not shown. Null if everything is shown. */
+/** Returns the start of the history window, or null if all rows are shown. Older rows are kept but hidden. */
 export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
   return single(control, async (tx) => {
     const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;
@@ -26,7 +26,7 @@ export function notBefore(start: Instant | null, at: Instant): Instant {
   return start === null || at > start ? at : start;
 }
 
-/** Field of every response that hides rows from before the history window. */
+/** Field of every response that hides rows older than the history window. */
 export const windowAnswer = {
   windowStart: nullable(
     timeOf(

@@ -39,7 +39,7 @@ export type Operation = {
   readonly body?: TSchema;
   /** Overrides the default body limit. */
   readonly bodyBytesMax?: number;
-  /** Called with the sender's address when the request body is invalid. Can throw a different problem to return. */
+  /** Called with the sender's address when the request body is invalid. May throw another problem to return instead. */
   readonly onMalformed?: (address: string) => void;
   /** Set if the operation streams a CSV request body. `body` is then used only for documentation. */
   readonly takesCsv?: true;
@@ -165,7 +165,7 @@ export function toRoute(operation: Operation): RouteOptions {
 
 const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
 
-/** Reports a malformed body, and throws the error again for the server's error handler. */
+/** Calls `onMalformed` if the request body is invalid, then rethrows the error for the server's error handler. */
 function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
   return (error, request) => {
     if (MALFORMED.has(toProblem(error).code)) onMalformed(addressOf(request));
@@ -182,18 +182,18 @@ function describeAccess(access: Access): string {
 }
 
 export function principalOf({ request }: Call): Principal {
-  assert(request.principal !== null, "an operation with a role is authenticated");
+  assert(request.principal !== null, "an authenticated operation has a principal");
   return request.principal;
 }
 
 export function scopeOf({ request }: Call): Scope {
-  assert(request.scope !== null, "an operation in an environment has its scope");
+  assert(request.scope !== null, "an operation in a project or environment has a scope");
   return request.scope;
 }
 
 /** Throws if the caller's session, token or role has become invalid since the call began. */
 export async function admitAgain({ request }: Call): Promise<void> {
-  assert(request.admitAgain !== null, "an operation with a role was admitted once");
+  assert(request.admitAgain !== null, "an operation that requires a role can check access again");
   await request.admitAgain();
 }
 

@@ -9,7 +9,7 @@ import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts
 export type ManageParts = {
   /** Version of this release. */
   readonly version: string;
-  /** Start of this process. */
+  /** The time at which this process started. */
   readonly startedAt: Instant;
   /** Number of days for which idempotency keys are kept. Null means forever. */
   readonly idempotencyDays: number | null;
@@ -17,9 +17,9 @@ export type ManageParts = {
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
-  /** Returns the connection pool of a cell. A cell is a database that stores all rows of a project. */
+  /** Returns the connection pool of a cell, the database that stores a project's catalog and customers. */
   readonly cellOf: (cell: string) => Pool;
-  /** Aborted when this process stops, so that long calls end and can be resumed on another process. */
+  /** Aborted when this process stops, so that long calls end and can be resumed in another process. */
   readonly stopping: AbortSignal;
   /** Runs a request in the runtime. Passed in, because `manage` and `runtime` do not import each other. */
   readonly sandboxRequest: SandboxRequest;

@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** Rejects a calculation if it needs a detached month. It needs all entries since `from`, or all entries if `from` is null. */
+/** Throws if a ledger month with entries at or after `from` is detached. If `from` is null, throws if any month is detached. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
@@ -20,7 +20,7 @@ function detached(wholeSince: Instant, consequence: string): Problem {
 /** After a failover to a server whose clock is behind, a reversal may be recorded with an earlier time than its charge. */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
-/** Rejects a charge whose reversals may be in a detached month. */
+/** Rejects reversing a charge if earlier reversals of this charge may be in a detached month. */
 export async function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
   refuseReversal(await findWholeLedgerSince(tx), chargedAt);
 }
@@ -34,8 +34,9 @@ function refuseReversal(wholeSince: Instant | null, chargedAt: Instant): void {
 }
 
 /**
- * Like `refuseUnknownReversals`, but checks before and after several statements. A month may be detached or attached between them,
- * because each statement has a separate snapshot. Call this function before the statements, and the returned function after them.
+ * Like `refuseUnknownReversals`, but checks before and after several statements. A month may be detached or attached between
+ * two statements, because each statement has a separate snapshot. Call this function before the statements, and the returned function
+ * afterward.
  */
 export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
   const wholeBefore = await findWholeLedgerSince(tx);

@@ -6,7 +6,7 @@ import { AtOnce } from "../primitives/at-once.ts";
 import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
-/** One transaction per customer at a time. Calls that wait too long fail with `overloaded`, well before the caller's own timeout. */
+/** One transaction per customer at a time. Calls that wait too long fail with `overloaded`, before a typical client times out. */
 const TURN = { max: 1, waitingMax: 100, waitMsMax: 8_000, refusal: tooMany };
 
 /**

@@ -4,7 +4,7 @@ import type { FeatureKey } from "../primitives/brand.ts";
 import { isFeatureElsewhere } from "../store/cell/catalog-row.ts";
 import type { Caller } from "./runtime-route.ts";
 
-/** Builds the problem for an unknown feature, with a hint if the other environment defines it. */
+/** Builds the problem for an unknown feature, with a hint if the other environment defines the feature. */
 export type FeatureFinder = (key: Caller, feature: FeatureKey) => Promise<Problem>;
 
 export function findMissingFeature(read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>): FeatureFinder {

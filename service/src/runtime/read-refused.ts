@@ -8,7 +8,7 @@ import { toItem } from "./consume/route.ts";
 import type { QuestionBody } from "./consume/schema.ts";
 import { readDuration } from "./holds/open-route.ts";
 
-/** Reads the fields that a fingerprint covers, so that the request log can explain a reused key. The body is valid. */
+/** Reads the fields that a fingerprint covers, so that the request log can explain a reused key. Expects a valid body. */
 export function readRefused(endpoint: LoggedEndpoint, body: Readonly<Record<string, unknown>>): Refused {
   const { quantity, idempotencyKey, memberId, metadata, timestamp } = body;
   const question = body as QuestionBody;

@@ -8,7 +8,7 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { HoldProblem, Outcome } from "./commit/request.ts";
 
-/** The response's body, and what the request log records about it. */
+/** The response body, and what the request log records about the response. */
 export type Answer = {
   readonly text: string;
   readonly isReplay: boolean;
@@ -18,7 +18,7 @@ export type Answer = {
   readonly counts?: BatchCounts;
 };
 
-/** Turns an outcome into a response, or throws its problem. */
+/** Converts an outcome to a response, or throws the corresponding `Problem`. */
 export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,
@@ -29,11 +29,11 @@ export function toAnswer(
   return { text: render(answer, asked), isReplay, reason: answer.verdict?.reason ?? null };
 }
 
-/** The response to a request that changes a hold: the request's own fields, then the stored fields. */
+/** Builds the response to a request that changes a hold: the fields in `named`, followed by the stored fields. */
 export function toHoldAnswer(outcome: Outcome, named: { holdId: string; customerId: string }): Answer {
   assert(
     outcome.kind !== "answered" && outcome.kind !== "feature_not_found",
-    "a request that changes a hold has its own answer",
+    "a request that changes a hold never has this outcome",
   );
   if (outcome.kind !== "hold_changed") throw toProblem(outcome);
   const { text, replayed: isReplay, reason } = outcome;

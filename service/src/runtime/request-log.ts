@@ -24,7 +24,7 @@ import type { Caller } from "./runtime-route.ts";
 
 /** Maximum number of buffered entries. Bounds memory at any request rate, even while the database is unreachable. */
 export const ENTRIES_MAX = 2_000;
-/** Maximum number of entries per environment and second: one limit for successes, and one for denials and errors. */
+/** Maximum number of successes, and of denials and errors, that are kept per environment and second. */
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
@@ -222,7 +222,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** For a request with items, returns the first item's feature. */
+/** Returns the requested feature, or the first item's feature. */
 function firstFeature({ feature, items }: Readonly<Record<string, unknown>>): unknown {
   if (!Array.isArray(items)) return feature;
   const [first]: unknown[] = items;

@@ -36,7 +36,7 @@ const HOLD_BACK_MS = 1_000;
 
 /**
  * Requests that wait for a connection, with one queue per environment. Environments take turns (deficit round robin). When the queue
- * is full, the environment with the most requests loses its newest ones. As a result, one environment's backlog does not cause
+ * is full, the environment with the most requests loses its newest requests. As a result, one environment's backlog does not cause
  * delays or rejections for another environment.
  */
 export class RequestQueue<T extends Waiting> {
@@ -60,8 +60,8 @@ export class RequestQueue<T extends Waiting> {
   }
 
   /**
-   * Adds all requests of one environment, or rejects all of them. If the queue is full, they replace the newest requests of an
-   * environment that has more requests.
+   * Adds all requests of one environment, or rejects all of them. If the queue is full, the new requests replace the
+   * newest requests of an environment that has more requests.
    */
   add(requests: readonly T[]): void {
     const [first] = requests;
@@ -101,7 +101,7 @@ export class RequestQueue<T extends Waiting> {
     // An environment that still has requests is put at the end of the map, so the loop reaches it again.
     for (const [environmentId, queue] of this.#queues) {
       const [first] = queue.waiting;
-      // This request stays first for the next batch. Otherwise, smaller requests could take its room in every batch.
+      // This request stays first for the next batch. Otherwise, smaller requests could fill every batch before it fits.
       if (first !== undefined && this.#options.sizeOf(first) > room) break;
       const credit = this.#queues.size === 1 ? room : queue.credit + SHARE;
       const { count, size } = this.#fitting(queue.waiting, Math.min(credit, room));
@@ -137,7 +137,7 @@ export class RequestQueue<T extends Waiting> {
     return this.#taken(batch);
   }
 
-  /** Takes all requests, to reject them. */
+  /** Removes and returns all requests, so that the caller can reject them. */
   takeAll(): T[] {
     const all = [...this.#queues.values()].flatMap(({ waiting }) => waiting);
     this.#queues.clear();
@@ -180,7 +180,7 @@ export class RequestQueue<T extends Waiting> {
     this.#lastEnvironment = environmentId;
   }
 
-  /** How many of the first requests fit into a batch, and their total size. */
+  /** Returns how many requests from the front of the queue fit into a batch, and their total size. */
   #fitting(waiting: readonly T[], sizeMax: number): { count: number; size: number } {
     let size = 0;
     for (const [count, each] of waiting.entries()) {

@@ -59,9 +59,9 @@ type RuntimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly query?: Q;
   /** A route without a body is a GET route. */
   readonly body?: B;
-  /** Only if it differs from the default limit. */
+  /** Set only if the limit differs from the default. */
   readonly bodyBytesMax?: number;
-  /** The body in the OpenAPI document, if `body` does not validate all parts of it. */
+  /** The body schema for the OpenAPI document, if `body` validates only a part of the body. */
   readonly describedBody?: TSchema;
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */

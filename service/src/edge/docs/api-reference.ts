@@ -36,7 +36,7 @@ const STRICT = `
       });
       globalThis.__zod_globalConfig = { jitless: true };`;
 
-/** Returns a Content-Security-Policy that blocks everything except `sources` and `forms`. */
+/** Returns a Content-Security-Policy that blocks everything except what `sources` and `forms` allow. */
 export function policyOf(sources: string, forms = "form-action 'none'"): string {
   return `default-src 'none'; ${sources}base-uri 'none'; ${forms}; frame-ancestors 'none'`;
 }
@@ -113,7 +113,7 @@ const SCRIPT_READ_MS_MAX = 180_000;
 
 type Describe = () => object;
 
-/** Serves the OpenAPI documents, and Scalar's reference for both at `/docs/api/`. */
+/** Serves the OpenAPI documents, and Scalar's reference for both APIs at `/docs/api/`. */
 export function serveReference(
   docs: FastifyInstance,
   apis: Readonly<Record<"runtime" | "manage", Describe>>,
@@ -147,8 +147,8 @@ type Reference = { readonly page: string; readonly script: Buffer; readonly etag
 let rendered: Promise<Reference> | null = null;
 
 /**
- * Scalar's page and script, rendered once. Scalar's own handlers need no authentication, but render 4 MB of script and two copies of
- * the document for every request. They also fail on an invalid Host header.
+ * Scalar's page and script, rendered once. Scalar's own handlers are public, but render 4 MB of script and two copies of the document
+ * for every request. They also fail on an invalid Host header.
  */
 function renderReference(): Promise<Reference> {
   rendered ??= (async () => {

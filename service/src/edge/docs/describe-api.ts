@@ -74,7 +74,7 @@ export async function describeApi(
             type: "http",
             scheme: "bearer",
             description:
-              "A management token (`pur_mgmt_…`). It has a role in one environment or in the whole workspace.",
+              "A management token (`pur_mgmt_…`). The token has a role in one environment or in the whole workspace.",
           },
           session: {
             type: "apiKey",
@@ -117,7 +117,7 @@ const HEADERS = {
 } as const;
 
 /** Operations that return a stored response to a repeated request. */
-const REPLAYING = new Set(["consume", "recordEvent", "openHold", "settleHold", "releaseHold"]);
+const REPLAYING = new Set(["consume", "recordEvent", "openHold", "settleHold", "releaseHold", "reverse"]);
 
 type Header = keyof typeof HEADERS;
 

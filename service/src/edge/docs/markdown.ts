@@ -10,12 +10,12 @@ export type Section = {
 
 export type Rendered = { readonly html: string; readonly sections: readonly Section[] };
 
-/** Returns the URL of a link's target. Null if the target is not served. Only the link's text is then shown. */
+/** Returns the URL of a link's target. Null if the target is not served, in which case only the link's text is shown. */
 export type LinkResolver = (href: string) => string | null;
 
 const COMMENT = /^<!--[\s\S]*?-->\s*$/;
 
-// HTML is parsed only to drop comments. The rules below escape the rest.
+// HTML is parsed only to drop comments. The rules below escape all other HTML.
 const markdown = new MarkdownIt({ html: true, linkify: false, typographer: false });
 const { escapeHtml } = markdown.utils;
 
@@ -34,7 +34,7 @@ Object.assign(markdown.renderer.rules, {
 
 export { escapeHtml };
 
-/** Renders our own Markdown. HTML in it is shown as text, and only resolved links remain links. */
+/** Renders our own Markdown. HTML in the source is shown as text, and only resolved links remain links. */
 export function renderMarkdown(source: string, resolve: LinkResolver): Rendered {
   const tokens = markdown.parse(source, {});
   const sections: { level: number; heading: string; anchor: string; text: string }[] = [];

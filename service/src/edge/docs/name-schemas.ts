@@ -5,7 +5,7 @@ type Described = {
   requestBody?: { content?: Content };
   responses?: Record<string, { description?: string; content?: Content }>;
 };
-/** The parts of an OpenAPI document that hold schemas. */
+/** The parts of an OpenAPI document that contain schemas. */
 export type Document = {
   paths: Record<string, Record<string, Described>>;
   components: { schemas?: Record<string, unknown> };
@@ -15,8 +15,8 @@ const JSON_TYPE = "application/json";
 const PROBLEM_TYPE = "application/problem+json";
 
 /**
- * Moves schemas to `components.schemas`, so that generated clients have named types. A schema gets the name of the `named` entry
- * with the same form. Otherwise, it is named after its operation, such as `ConsumeRequest`. Changes the document in place.
+ * Moves schemas to `components.schemas`, so that generated clients have named types. A schema gets the name of the
+ * equivalent schema in `named`. Otherwise, it is named after its operation, such as `ConsumeRequest`. Changes the document in place.
  */
 export function nameSchemas(document: Document, named: Readonly<Record<string, object>>): void {
   const names = new Map(Object.entries(named).map(([name, schema]) => [formOf(schema), name]));

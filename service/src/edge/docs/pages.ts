@@ -31,7 +31,7 @@ export type Chapter = { readonly name: string; readonly entries: readonly Entry[
 
 export type Site = {
   readonly pages: ReadonlyMap<string, Page>;
-  /** The navigation: the chapters in `docs/README.md`, then all pages not listed there. */
+  /** The navigation: the chapters in `docs/README.md`, and pages that it does not list. */
   readonly chapters: readonly Chapter[];
   /** All pages, for `/llms.txt`. */
   readonly all: readonly Chapter[];

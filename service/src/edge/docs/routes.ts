@@ -14,7 +14,7 @@ const PLAIN = "text/plain; charset=utf-8";
 /** Blocks scripts, inline styles and other hosts. Allows forms for the search. */
 const PAGE_POLICY = policyOf("style-src 'self'; img-src 'self'; ", "form-action 'self'");
 
-/** Other files are sent as plain text, so that a browser never runs them. */
+/** Content types by extension. All other files are sent as plain text, so that a browser never runs them. */
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".json": "application/json; charset=utf-8",
@@ -109,7 +109,7 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-/** The type that is listed first wins. Browsers list only HTML. */
+/** The media type listed first wins. Browsers list only HTML. */
 function prefersMarkdown(accept: string): boolean {
   const [markdown, html] = [accept.indexOf("text/markdown"), accept.indexOf("text/html")];
   return markdown >= 0 && (html < 0 || markdown < html);

@@ -8,8 +8,8 @@ import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
 /**
- * Exports audit entries as one JSON object per line, newest first. Each page is read after the previous page was sent, so a slow
- * reader slows down the export.
+ * Exports audit entries as one JSON object per line, newest first. Reads a page only after the previous page was sent, so a slow
+ * client slows down the export.
  */
 export async function exportAudit(
   parts: ManageParts,
@@ -49,7 +49,7 @@ async function noteExport(
     from,
     projectId: scope === null ? null : String(scope.projectId),
     environment: scope?.environment ?? null,
-    // The audit log stores no customer IDs, only whether the export was filtered by one.
+    // The audit log stores no customer IDs, only whether the export was limited to one customer.
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
     action: filter.actionPrefix,

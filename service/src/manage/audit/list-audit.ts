@@ -34,7 +34,7 @@ export type AuditEntry = AuditRecord & {
 
 export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
 
-/** Maximum number of entries scanned for one filtered page. A page can therefore be short and still have a cursor. */
+/** Maximum number of entries that each scan reads for one filtered page. A page can therefore be short but still have a cursor. */
 const SCANNED_MAX = 1_000;
 
 /** Merges the audit logs of the control plane and the cells by ID. IDs sort by time. */
@@ -132,7 +132,7 @@ async function nameCustomers(
   ]);
 }
 
-/** Finds the notes of revocations. They are stored in the ledger, because audit entries cannot be erased. */
+/** Finds the notes of revocations. Notes are stored in the ledger, because audit entries cannot be erased. */
 async function findNotes(
   cell: Pool,
   scopes: readonly Scope[],
@@ -156,7 +156,7 @@ function withNote(after: AuditRecord["after"], note: string | undefined): AuditR
   return note === undefined ? after : { ...after, note };
 }
 
-/** Fields of `after` that name the other customer of a move. They store the customer number, because audit entries cannot be erased. */
+/** Fields of `after` with the number of the other customer of a move. IDs are not stored, because audit entries cannot be erased. */
 const OTHERS = ["movedFrom", "movedTo"] as const;
 
 function numberIn(after: AuditRecord["after"], field: string): CustomerNumber | null {
@@ -164,7 +164,7 @@ function numberIn(after: AuditRecord["after"], field: string): CustomerNumber | 
   return typeof number === "number" ? brandAs<CustomerNumber>(number) : null;
 }
 
-/** Shows the other customer of a move by ID and name. */
+/** Replaces the number of the other customer of a move with the customer's ID and name. */
 function nameOther(
   { environmentId, after }: AuditRecord,
   customerOf: ReadonlyMap<string, ShownCustomer>,

@@ -84,8 +84,8 @@ const filterQuery = {
   collapseBulk: Type.Optional(
     Type.Enum(["true", "false"], {
       description:
-        "`true` hides the per-customer entries of bulk changes and imports. These entries have `after.inBulk`, the ID of the " +
-        "`bulk_change.started` entry of their change. Entries recorded before version 0.2 do not have it. Once the entry for the " +
+        "`true` hides the per-customer entries of bulk changes and imports. Their `after.inBulk` is the ID of the change's " +
+        "`bulk_change.started` entry. Entries recorded before version 0.2 do not have this ID. Once the entry for the " +
         "whole change is recorded, `true` also hides the `bulk_change.started` entry. An interrupted change stays visible.",
       examples: ["true"],
     }),
@@ -155,11 +155,11 @@ function exportOperation(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Export the audit log",
     description:
-      "Streams audit entries as NDJSON, newest first. Each line is one entry as in the list, plus a `cursor`.\n\n" +
+      "Streams audit entries as NDJSON, newest first. Each line is an entry in the format of the list, plus a `cursor`.\n\n" +
       "- To select one environment, send both `projectId` and `environment`.\n" +
       "- To resume after an interruption, remove an incomplete last line and send the same call with the last `cursor`.\n" +
       "- Every export is recorded in the audit log.\n" +
-      "- Each process runs at most two exports for a workspace, and six in total.\n" +
+      "- Each process runs at most two exports per workspace, and six in total.\n" +
       "- An entry can become visible a few seconds after its `recordedAt`. To keep an archive, set `from` to one minute before " +
       "the `to` of the previous export, and skip the IDs you already have.",
     params: Type.Object({}),

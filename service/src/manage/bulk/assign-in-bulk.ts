@@ -34,8 +34,8 @@ type BulkCounts = {
 };
 
 /**
- * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: customers who already have the plan
- * are not changed. Skips customers who no longer match when their chunk is processed. Customers who start to match during the call are
+ * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt, because customers who already have the
+ * plan are not changed. Skips customers who no longer match when their chunk is processed. Customers who start to match during the call are
  * not included.
  */
 export async function assignInBulk(
@@ -150,7 +150,7 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** Corrects the counts after a retried commit. The retry counted customers that were already changed as unchanged or skipped. */
+/** Corrects the counts after a retried commit. The retry counts customers changed by the first attempt as unchanged or skipped. */
 function addLost(counts: BulkCounts, changed: number): BulkCounts {
   const lost = changed - counts.changed;
   const unchanged = Math.max(0, counts.unchanged - lost);

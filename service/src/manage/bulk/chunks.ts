@@ -3,7 +3,7 @@ import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { LockMode } from "../../store/cell/open-wallets.ts";
 
-/** Customers per transaction. A transaction must take well under 100 ms, because charges to its customers wait for it. */
+/** Customers per transaction. A transaction must take well under 100 ms, because charges for these customers wait until it ends. */
 export const CHUNK_SIZE = 250;
 
 const SKIPS_MAX = 5;
@@ -13,7 +13,7 @@ const ATTEMPT_PAUSE_MS = 400;
 
 /**
  * Calls `work` with the remaining items until none are left. `work` returns the items whose wallet was locked by another
- * transaction. They are retried after a pause. After several attempts, `work` waits for the lock.
+ * transaction. `untilDone` retries these items after a pause. After several attempts, `work` waits for the locks instead.
  */
 export async function untilDone<T>(
   things: readonly T[],

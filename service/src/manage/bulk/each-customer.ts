@@ -7,8 +7,8 @@ import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
 
 /**
- * Number of customers changed at the same time, each in a separate transaction. Two bulk changes may run at once. While they wait for
- * locks, they must leave half of the connections for other calls.
+ * Number of customers changed at the same time, each in a separate transaction. Two bulk changes may run at once. Even if
+ * both wait for locks, half of the connections remain for other calls.
  */
 const AT_ONCE = 2;
 
@@ -41,7 +41,7 @@ export type EachOutcome = {
   readonly changed: number;
   readonly unchanged: number;
   readonly refused: readonly Refusal[];
-  /** The audit entry of the whole change. Null if nothing changed. */
+  /** The ID of the audit entry for the whole change. Null if nothing changed. */
   readonly auditEntryId: string | null;
 };
 
@@ -75,7 +75,7 @@ export async function changeEach(
     });
   } finally {
     if (isUncertain) {
-      // A retry after an unknown outcome counted a customer that was already changed as unchanged.
+      // After an unknown outcome, the retry counts customers changed by the first attempt as unchanged.
       const changed = await countChanged(cell, context, counts.changed);
       counts.unchanged = Math.max(0, counts.unchanged - (changed - counts.changed));
       counts.changed = changed;

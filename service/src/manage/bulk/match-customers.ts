@@ -9,7 +9,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, listCustomerRecords, listRecordsById } from "../../store/cell/customer-list.ts";
 
-/** Customers must meet all conditions. A null field sets no condition. */
+/** A customer matches if all conditions are met. Null fields are ignored. */
 export type BulkFilter = {
   /** Only these customers, at most CUSTOMER_IDS_MAX. */
   readonly customerIds: readonly CustomerId[] | null;
@@ -19,7 +19,7 @@ export type BulkFilter = {
   readonly isBlocked: boolean | null;
 };
 
-/** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can filter by them. */
+/** Maximum number of customers checked per call. No index can find the current plan, because the plan depends on the time. */
 export const CHECKED_MAX = 100_000;
 const PAGE_SIZE = 1_000;
 export const CUSTOMER_IDS_MAX = 5_000;
@@ -32,7 +32,7 @@ export type MatchedPage = {
 
 /**
  * Yields the result of `look` for each page of matching customers, newest first. `look` may be called twice for a page. Stops after
- * CHECKED_MAX customers. Returns the `before` for the next call, or null if all customers were checked.
+ * CHECKED_MAX customers. Returns the value of `before` for the next call, or null if all customers were checked.
  */
 export async function* matchCustomers<T>(
   cell: Pool,

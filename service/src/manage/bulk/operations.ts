@@ -71,7 +71,7 @@ const assignmentFields = {
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
   shorten: Type.Optional(
-    Type.Boolean({ description: "Allows an earlier end for customers who already have the plan." }),
+    Type.Boolean({ description: "Allows an earlier end date for customers who already have the plan." }),
   ),
   cursor: Type.Optional(
     Type.String({
@@ -89,8 +89,8 @@ const unchanged = Type.Integer({
 });
 const wouldShorten = Type.Integer({
   description:
-    "The number of customers who are not changed because their plan ends later than `endsAt`, or never. Send `shorten` to end it " +
-    "earlier.",
+    "The number of customers who are not changed because their plan ends later than `endsAt`, or never. Send `shorten: true` to " +
+    "end these plans earlier.",
   examples: [0],
 });
 const nextCursor = nullable(
@@ -159,7 +159,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
         "- If the number of matching customers has changed by more than 1% (rounded up), nothing is changed.\n" +
         `- The call checks up to ${CHECKED_MAX} customers.\n` +
         "- Safe to repeat: customers who already have the plan are not changed.\n" +
-        "- If a customer's plan changes, the customer's scheduled plan change is canceled. An undo does not restore it.\n" +
+        "- If a customer's plan changes, any scheduled plan change is canceled. An undo does not restore the scheduled change.\n" +
         "- If you disconnect or lose access, the call stops soon after. To continue, preview again.",
       params: Type.Object(environmentParams),
       body: strictObject({

@@ -32,7 +32,7 @@ export type Preview = {
   readonly next: number | null;
 };
 
-/** Decides what the assignment would do now. Writes nothing. */
+/** Returns what the assignment would change now. Writes nothing. */
 export async function previewAssignments(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -62,7 +62,7 @@ export async function previewAssignments(
   }
 }
 
-/** Previews one page. Null if the plan no longer exists. */
+/** Previews one page. Returns null if the plan can no longer be assigned. */
 function previewPage(
   { catalog, clock, records }: MatchedPage,
   { plan: key, endsAt, shorten }: BulkAssignment,
@@ -85,7 +85,7 @@ function previewPage(
   return { matching: records.length, changed, wouldShorten, sample };
 }
 
-/** Checks the plan and the end date, which apply to all customers. */
+/** Returns an error if the plan cannot be assigned, or if the end date is in the past. Otherwise null. */
 export function findRefusal(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -98,7 +98,7 @@ export function findRefusal(
   });
 }
 
-/** Finds a plan by its key. Null if it does not exist, or is archived and cannot be assigned. */
+/** Finds a plan by its key. Returns null if the plan does not exist or is archived. */
 export function findPlan(catalog: Catalog, key: string): PlanId | null {
   return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
 }

@@ -3,9 +3,9 @@ import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { admitAgain, type Call } from "../operation.ts";
 
-/** Maximum number of long-running calls per process and per owner, so that CPU and connections remain for other calls. */
+/** Maximum number of long-running calls per owner, and by default also in total, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** Maximum number per process of calls that mostly wait for the caller's network. The shared pool has more connections than this. */
+/** Maximum number of calls per process that mostly wait for the caller's network. Smaller than the shared connection pool. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -28,7 +28,7 @@ export class Turns {
     }
   }
 
-  /** Begins a turn for work that continues after the response has started. Returns the function that ends the turn. */
+  /** Starts a turn for work that continues after the response has started. Returns the function that ends the turn. */
   begin(owner: number): () => void {
     const own = this.#running.get(owner) ?? 0;
     if (own >= AT_ONCE_MAX) throw full(`${own} of your long-running calls are already in progress.`);
@@ -57,7 +57,7 @@ function full(reason: string): Problem {
   });
 }
 
-/** The caller of a long operation, who may disconnect or lose access before it ends. */
+/** The caller of a long operation, who may disconnect or lose access before the operation ends. */
 export type Caller = {
   isWaiting(): boolean;
   /** Throws if the caller has lost access. */
@@ -71,12 +71,12 @@ export function callerOf(call: Call): Caller {
   };
 }
 
-/** Throws the underlying database error, so that the retry after a short outage recognizes it. */
+/** Throws the underlying database error, so that `withRetries` recognizes the error and retries. */
 function throwTrouble(error: unknown): never {
   throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
-/** Throws `outcome_unknown` if the database fails during the work. Completed parts are kept, and repeating the call finishes it. */
+/** Throws `outcome_unknown` if the database fails during the work. Completed work is kept. Repeating the call does the rest. */
 export async function reportInterruption<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

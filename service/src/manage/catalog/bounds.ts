@@ -8,14 +8,14 @@ import type { PlanContent } from "./content.ts";
 
 /** Maximum number of each kind of item (pools, features, plans, event keys) in an environment, and of features in a plan. */
 export const THINGS_MAX = 2_000;
-/** Size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
+/** Maximum size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
 export const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
 /** Body limit for a document and its options. */
 export const DOCUMENT_BODY_BYTES_MAX = DOCUMENT_BYTES_MAX + 64 * 1024;
-/** Body limit for a plan: 2,000 features with keys of any length. */
+/** Body limit for a plan. Enough for 2,000 features with keys of maximum length. */
 export const PLAN_BODY_BYTES_MAX = 1024 * 1024;
 
-/** Size of a plan in a document, without the plan's name. Assumes pinned costs for all features, which takes the most space. */
+/** Size in bytes of a plan in a document, without the plan's name. Assumes that all costs are pinned, which takes the most space. */
 export function planBytes({ key, allowances, features }: PlanContent): number {
   const pinned = features.map(({ feature, limit, ...terms }) => ({ feature, limit, pinned: terms }));
   return Buffer.byteLength(
@@ -23,7 +23,7 @@ export function planBytes({ key, allowances, features }: PlanContent): number {
   );
 }
 
-/** Throws if the environment exceeds its limits, to roll back the edit. */
+/** Rolls back the edit by throwing a problem if the catalog exceeds its limits. */
 export async function refuseLargeCatalog(tx: Tx, environmentId: EnvironmentId): Promise<void> {
   const { bytes, counts } = await measureCatalog(tx, environmentId);
   for (const [noun, count] of Object.entries(counts)) {

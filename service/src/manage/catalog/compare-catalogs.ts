@@ -35,8 +35,10 @@ export type CatalogComparison =
   | { kind: "still_default"; key: string };
 
 /**
- * Lists the changes that applying a file would make. Each item comes after the items it refers to. Nothing is deleted. Items missing
- * from the file are kept. With `archiveMissing`, missing plans and features are archived, unless the file omits the whole list.
+ * Lists the changes that applying a file would make. Each item comes after the items it refers to.
+ *
+ * - Nothing is deleted. Items missing from the file are kept.
+ * - With `archiveMissing`, missing plans and features are archived instead. If a list is omitted, its items are kept.
  */
 export function compareCatalogs(
   current: CatalogContent,

@@ -90,7 +90,7 @@ export const CatalogDocument = strictObject(
 
 export type CatalogDocument = Static<typeof CatalogDocument>;
 
-/** Renders a sorted catalog without redundant pins and `archived: false`, so that equal catalogs have the same text. */
+/** Renders a sorted catalog. Omits redundant pins and `archived: false`, so that equal catalogs have the same text. */
 export function toDocument(content: CatalogContent): CatalogDocument {
   const features = new Map(content.features.map((feature) => [feature.key, feature]));
   return {
@@ -116,7 +116,7 @@ function ifArchived(archived: boolean): { archived?: boolean } {
   return archived ? { archived } : {};
 }
 
-/** A plan in a file. Features without pinned costs use the costs in the catalog after the file is applied. */
+/** A plan in a file. If `pinned` is null, the plan uses the feature's pool and cost after the file is applied. */
 export type GivenPlan = Omit<PlanContent, "features"> & {
   readonly features: readonly {
     readonly feature: string;

@@ -65,7 +65,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       summary: "Export the catalog as one document",
       description:
         "Returns the catalog as a document, sorted by key, with the latest version of each plan. Environments with the same catalog " +
-        "return the same document. You can keep it in a repository, and apply it to this or another environment. Drafts are not included.",
+        "return the same document. You can keep the document in a repository, and apply it to any environment. Drafts are not included.",
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
       handle: async (call) => {
@@ -102,11 +102,12 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Apply a document",
       description:
-        "Applies the whole document in one transaction, or nothing.\n\n" +
+        "Applies the document in one transaction, either completely or not at all.\n\n" +
         "- Safe to repeat: items that already match are not changed.\n" +
         "- Nothing is deleted. Items missing from the document are kept.\n" +
-        "- With `archiveMissing`, missing plans are archived if the document has `plans`, and missing features if it has `features`.\n" +
-        "- A plan with different terms gets a new version. `reach` sets which customers get that version.",
+        "- With `archiveMissing`, missing plans are archived if the document has `plans`. Missing features are archived if the document " +
+        "has `features`.\n" +
+        "- If a plan's terms differ, a new version is published. `reach` sets which customers get that version.",
       params: Type.Object(environmentParams),
       body: strictObject({ catalog: CatalogDocument, ...applyOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,

@@ -35,7 +35,7 @@ export function etagOf(content: object): string {
   return etagOfText(canonical);
 }
 
-/** The ETag of a document whose text has a fixed order. Canonicalizing its up to 200,000 objects would take seconds. */
+/** The ETag of a document that is already sorted. Canonicalizing a document with 200,000 objects would take seconds. */
 export function etagOfText(text: string): string {
   return `"${hash("sha256", text, "hex")}"`;
 }
@@ -45,9 +45,9 @@ export function readPreconditions({ headers }: FastifyRequest): Preconditions {
 }
 
 /**
- * Checks the preconditions of RFC 9110, section 13. Call it while holding the lock. Otherwise, two concurrent edits could both match.
- * `etag` identifies the current state, and is null if the item does not exist. `isReplaced` is true if the edit would overwrite
- * existing work.
+ * Checks the preconditions of RFC 9110, section 13. Call this function while holding the catalog lock, because otherwise two concurrent
+ * edits could both pass. `etag` identifies the current state, and is null if the item does not exist. `isReplaced` is true if the edit
+ * would overwrite existing work.
  */
 export function judgePreconditions(
   { ifMatch, ifNoneMatch }: Preconditions,

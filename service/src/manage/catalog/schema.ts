@@ -2,8 +2,7 @@ import { Type } from "typebox";
 import { keyField, nameField, nullable, strictObject } from "../fields.ts";
 import { THINGS_MAX } from "./bounds.ts";
 
-// Fields of a catalog, used both to validate and to generate the OpenAPI document. Their limits match the database's check
-// constraints.
+// Fields of a catalog, used for validation and in the OpenAPI document. Their limits match the database's check constraints.
 
 const credits = Type.Integer({
   minimum: 0,
@@ -134,7 +133,7 @@ export const featureInput = {
   cost: costInput,
 };
 
-/** An absent body means `archived: true`. */
+/** A missing body means `archived: true`. */
 export const archiveInput = nullable(
   strictObject({
     archived: Type.Optional(

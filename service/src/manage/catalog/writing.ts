@@ -34,7 +34,7 @@ import {
   type PoolContent,
 } from "./content.ts";
 
-/** An edit of a catalog in progress. New items are added to the maps, so that later items can refer to them. */
+/** A catalog edit in progress. New items are added to the maps, so that later items can refer to them. */
 export type Writing = {
   readonly tx: Tx;
   readonly environmentId: EnvironmentId;
@@ -98,7 +98,7 @@ export const writeEventKey: Write<EventKeyContent> = async ({ tx, environmentId 
   return [{ action: "event_key.named", subject: after.key, before, after }];
 };
 
-/** Writes a plan. Changed terms publish a new version. Renaming or archiving does not. */
+/** Writes a plan. Publishes a new version only if the terms changed, not if the plan was only renamed or archived. */
 export async function writePlan(
   writing: Writing,
   before: PlanContent | null,

@@ -27,7 +27,7 @@ export const referenceField = Type.String({
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "A reference, such as a payment ID, makes the call safe to repeat. It identifies one grant in the environment permanently. " +
+    "A reference, such as a payment ID, makes the call safe to repeat. It permanently identifies one grant in the environment. " +
     "Sending the same reference again adds nothing, even with a different expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
@@ -73,7 +73,7 @@ type CreditsRefusal = {
   readonly extra?: Readonly<Record<string, string | number>>;
 };
 
-/** Explains why credits cannot be added. The call and its preview share this function. */
+/** Explains why credits cannot be added. Adding credits and the preview share this function. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
   { pool = "", customerId = null, usedBy = null }: RefusedAddition = {},
@@ -150,7 +150,7 @@ export type AddCreditsOutcome =
   | { kind: "pool_not_found" | "customer_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/** Adds credits. Each call adds them again, unless it repeats the reference of an earlier call, such as a payment ID. */
+/** Adds credits. Without a reference, such as a payment ID, each call adds the credits again. */
 export async function addCredits(
   cell: Pool,
   context: Context,
@@ -162,7 +162,7 @@ export async function addCredits(
     const failure = decodeSqlError(error);
     const isTwin = failure.kind === "conflict" && failure.constraint === "grants_reference_key";
     if (!isTwin) throw error;
-    // A concurrent call committed this reference first. The second attempt finds its grant.
+    // A concurrent call committed this reference first. The second attempt finds the grant.
     return addOnce(cell, context, input);
   }
 }
@@ -199,8 +199,8 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
       const balanceAfter = balanceOf(change.wallet, pool);
       return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
     },
-    // `already_added` is acknowledged too, so it must wait until the earlier grant is durable. Committing
-    // this transaction, which holds the wallet's lock, ensures that.
+    // `already_added` reports success too, so the earlier grant must be durable. Committing this transaction,
+    // which holds the wallet's lock, ensures that.
     ({ kind }) => kind === "added" || kind === "already_added",
   );
 }

@@ -54,8 +54,8 @@ export type MoveOutcome =
   | MoveRefusal;
 
 /**
- * Moves the remaining credits of a grant to another customer, in one transaction: a revocation for the old customer and a grant
- * for the new one, linked by a row in `grant_moves`. Safe to repeat.
+ * Moves the remaining credits of a grant to another customer. In one transaction, revokes the old customer's grant, adds a grant for the
+ * new customer, and links both grants in `grant_moves`. Safe to repeat.
  */
 export async function moveGrant(cell: Pool, context: Context, input: MoveInput): Promise<MoveOutcome> {
   const run = (): Promise<MoveOutcome> =>
@@ -64,7 +64,7 @@ export async function moveGrant(cell: Pool, context: Context, input: MoveInput):
       context,
       [input.from, input.to],
       (tx) => moveOnce(tx, context, input),
-      // `already_moved` is acknowledged too, so it must wait until the earlier move is durable.
+      // `already_moved` reports success too. The commit ensures that the earlier move is durable.
       ({ kind }) => kind === "moved" || kind === "already_moved",
     );
   try {
@@ -72,7 +72,7 @@ export async function moveGrant(cell: Pool, context: Context, input: MoveInput):
   } catch (error) {
     const failure = decodeSqlError(error);
     if (failure.kind !== "conflict" || failure.constraint !== "grants_reference_key") throw error;
-    // A concurrent call used the reference first. The second attempt finds its grant.
+    // A concurrent call used the reference first. The second attempt finds the grant.
     return run();
   }
 }
@@ -98,7 +98,7 @@ async function moveOnce(tx: Tx, context: Context, input: MoveInput): Promise<Mov
   return outcome;
 }
 
-/** Decides what a move would do, in the same way as the move itself. Writes nothing. */
+/** Returns what a move would do, using the same rules as the move. Writes nothing. */
 export function previewMove(
   cell: Pool,
   { environmentId }: Pick<Context, "environmentId">,
@@ -226,8 +226,8 @@ export function movedReference(reference: string | null): string | null {
 }
 
 /**
- * Writes both wallets, and an audit log entry for each customer. The entry stores the other customer's number, which is shown as that
- * customer's ID.
+ * Writes both wallets, and an audit entry for each customer. Each entry stores the number of the other customer. The audit log shows the
+ * customer's ID instead.
  */
 async function saveMove(
   tx: Tx,
@@ -255,7 +255,7 @@ async function saveMove(
     {
       ...to,
       change: decided.to,
-      // The price stays on the original grant, so that a sum of prices counts it once.
+      // The price stays on the original grant, so that totals count the price only once.
       annotation: { grant: { number, origin: { reference, price: null, note } } },
       audits: [
         {

@@ -30,8 +30,8 @@ const MoveBody = strictObject({
     nullable({
       ...referenceField,
       description:
-        "The reference of the new grant. If omitted or null, the original grant's reference with `-moved` added. If the original grant " +
-        "has no reference, the new grant has none.",
+        "The reference of the new grant. Default: the original grant's reference with a suffix such as `-moved`, or null if the " +
+        "original grant has no reference.",
       examples: ["pi_3MtwBwLkdIwHu7ix-moved"],
     }),
   ),
@@ -43,7 +43,7 @@ const SPENT = "Credits of the grant that were spent before the move. They do not
 const spentField = Type.Integer({ description: SPENT, examples: [120] });
 const heldField = Type.Integer({
   description:
-    "Credits of the grant that open holds set aside. They do not move. When the hold ends, they are spent or revoked.",
+    "Credits of the grant that open holds set aside. They do not move. When the holds end, these credits are spent or revoked.",
   examples: [0],
 });
 const newReference = nullable(
@@ -201,7 +201,7 @@ function countLeft(outcome: MoveOutcome, granted: number): Pick<MovePreview, "cr
   return { credits: 0, spent: granted - outcome.held, held: outcome.held };
 }
 
-/** Explains why a grant cannot be moved. The call and its preview share this function. */
+/** Explains why a grant cannot be moved. The move and the preview share this function. */
 function toProblem(outcome: MoveRefusal, { to }: MoveInput): Problem {
   switch (outcome.kind) {
     case "customer_not_found":

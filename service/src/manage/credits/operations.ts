@@ -37,7 +37,7 @@ const quantityField = Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: QUANTITY_MAX,
-      description: "The quantity to reverse. If omitted or null, everything not yet reversed.",
+      description: "The quantity to reverse. Default: the whole quantity that is not yet reversed.",
       examples: [1],
     }),
   ),
@@ -49,7 +49,7 @@ const itemField = Type.Optional(
       minimum: 0,
       maximum: ITEMS_MAX - 1,
       description:
-        "The index in the request's `items`, to reverse only that charge. If omitted or null, all charges of the request are reversed.",
+        "The index of the charge in the request's `items`. If omitted or null, all charges of the request are reversed.",
       examples: [0],
     }),
   ),
@@ -93,8 +93,8 @@ function adding({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Add credits",
     description:
-      "Adds credits to a customer, and creates the customer if it does not exist. Each call adds the credits again. With a " +
-      "`reference`, the call is safe to repeat and adds them only once. `pool` defaults to `credits`.",
+      "Adds credits to a customer, and creates the customer if it does not exist. Without a `reference`, each call " +
+      "adds the credits again. With a `reference`, the credits are added only once. `pool` defaults to `credits`.",
     params: customerParams,
     body: CreditsBody,
     answer: Type.Object({
@@ -133,7 +133,7 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Preview adding credits",
     description:
-      "Returns what adding the credits would do with the same body. Writes nothing. The response shows the balance before and after, " +
+      "Returns what adding credits with the same body would do. Writes nothing. The response shows the balance before and after, " +
       "what the credits pay for, identical credits added in the last ten minutes, and the grant that already uses the reference.",
     params: customerParams,
     body: CreditsBody,

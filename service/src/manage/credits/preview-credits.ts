@@ -69,7 +69,8 @@ export const CreditsPreview = Type.Object({
     { description: "The quantity of each plan feature that the added credits would pay for." },
   ),
   twins: Type.Array(Twin, {
-    description: "Identical credits added to this customer within the last ten minutes.",
+    description:
+      "Identical credits added to this customer within the last ten minutes, excluding revoked grants.",
   }),
   referenceUsedBy: nullable(
     Type.Object(
@@ -97,7 +98,7 @@ export type CreditsPreview = Static<typeof CreditsPreview>;
 const TWINS_WITHIN_MS = 600_000;
 const TWINS_MAX = 10;
 
-/** Decides what adding these credits would do. Writes nothing. */
+/** Returns what adding these credits would do. Writes nothing. */
 export async function previewCredits(
   pools: { readonly cell: Pool; readonly control: Pool },
   { environmentId, workspaceId }: { readonly environmentId: EnvironmentId; readonly workspaceId: number },

@@ -26,7 +26,7 @@ export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
   credits: Type.Integer({ description: "Credits that would be returned.", examples: [10] }),
   overageCredits: Type.Integer({
-    description: "Overage that would be reversed. It returns no credits.",
+    description: "Overage that would be reversed. Reversed overage returns no credits.",
     examples: [0],
   }),
   pool: Type.String({ examples: ["credits"] }),
@@ -35,19 +35,20 @@ export const ReversalPreview = Type.Object({
   returns: Type.Array(
     Type.Object({
       grant: Type.Integer({
-        description: "Grant number. For several grants with the same kind and expiry, the first one.",
+        description:
+          "Grant number. If several grants have the same kind and expiry, the number of the first grant.",
         examples: [7],
       }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       expiresAt: nullable(timeField),
       credits: Type.Integer({ description: "Credits returned to the grant.", examples: [10] }),
-      spendable: Type.Integer({ description: "The part that can be spent again.", examples: [10] }),
+      spendable: Type.Integer({ description: "Returned credits that can be spent again.", examples: [10] }),
       rest: nullable(
         Type.Enum(["revoked", "expired", "waiting", "lowered"], {
           description:
-            "Why the other part cannot be spent. `revoked`: the grant was revoked. `expired`: the grant has expired. `waiting`: the " +
-            "plan that granted the credits is paused. `lowered`: a new plan version has lowered the allowance. Null if all credits " +
-            "can be spent.",
+            "Why the other returned credits cannot be spent. `revoked`: the grant was revoked. `expired`: the grant has expired. " +
+            "`waiting`: the plan that granted the credits is paused. `lowered`: a new plan version has lowered the allowance. Null if all " +
+            "credits can be spent.",
         }),
       ),
     }),
@@ -63,8 +64,8 @@ export type PreviewOutcome =
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
- * Decides what reversing a charge would do, in the same way as the reversal. Writes nothing. The history window does not apply, because
- * a caller who has the charge's ID can also reverse charges from before the window.
+ * Returns what reversing a charge would do, using the same rules as the reversal. Writes nothing. The history window does not apply,
+ * because a caller who has the charge's ID can also reverse older charges.
  */
 export function previewReversal(
   cell: Pool,

@@ -41,7 +41,7 @@ const RERUNS_MAX = 3;
 
 /**
  * Reverses a charge for a backend, in the same way and under the same lock as an operator's reversal. The response is stored under the
- * request's key in the same transaction, so a repeat reverses nothing more. `server.ts` passes this function to the runtime.
+ * request's key in the same transaction, so a repeated request reverses nothing more. `server.ts` passes this function to the runtime.
  */
 export function reverseByApiKey(
   where: Cell,
@@ -81,7 +81,7 @@ async function reverseIn(
   const subjectId = parseTimedId("con", consumeId);
   const id = subjectId === null ? null : readConsumeId(subjectId);
   const isOwn = id !== null && id.customerNumber === open?.customerNumber;
-  // The key for reversing a whole charge is the charge's ID. Looking it up could reveal that another customer's charge was reversed.
+  // The key for reversing a whole charge is the charge's ID. Looking up this key could reveal that another customer's charge was reversed.
   if (!isOwn && part === null) return { kind: "charge_not_found" };
   const [found] = await lockKeyedRequests(tx, [key], idempotencyDays);
   const isEnded = found?.isEnded === true && open !== null && clocksAgree(open.clock);

@@ -80,7 +80,7 @@ async function openOwner(
   return customerId === null ? null : openWallet(tx, context, customerId);
 }
 
-/** The charges to reverse: all charges of the request, or the one that the caller names. */
+/** Returns the charges to reverse: all charges of the request, or only the charge at index `item`. */
 export function chooseConsumes<T extends ConsumeFacts>(
   all: readonly T[],
   { item = null, quantity }: Pick<ReverseInput, "item" | "quantity">,
@@ -99,7 +99,7 @@ async function findEarlier(
   const earlier = await listReversals(tx, id, reference);
   const [first] = earlier;
   if (first === undefined) return null;
-  // A repeated request to reverse everything is the same request, even though nothing is left to reverse now.
+  // A request to reverse everything matches every earlier reversal with the same reference.
   const isWhole = item === null && quantity === null;
   const isFirst = (item ?? first.item) === first.item && (quantity ?? first.quantity) === first.quantity;
   const isSame = isWhole || (earlier.length === 1 && isFirst);

@@ -74,7 +74,7 @@ export type Revocation =
       kind: "revoked";
       grant: GrantFacts;
       credits: number;
-      /** Credits that open holds set aside. They are spent or revoked when the hold ends. */
+      /** Credits that open holds set aside. When the holds end, these credits are spent or revoked. */
       held: number;
       change: Change | null;
     }
@@ -108,7 +108,7 @@ export function revokeGrant(
   );
 }
 
-/** Decides what a revocation would do. Writes nothing. */
+/** Returns what a revocation would do. Writes nothing. */
 export async function readRevocation(tx: Tx, open: OpenWallet, number: number): Promise<Revocation> {
   const { catalog, clock } = open;
   const grant = await findGrant(tx, open, number);

@@ -70,7 +70,7 @@ function auditOf(open: OpenWallet, plan: string, { wallet }: Change): AuditLine 
   return { action: actionOf(open, wallet), subject: plan, ...compareWallets(open, wallet) };
 }
 
-/** Chooses the audit action. Applies due changes to the earlier wallet first, because the call did not cause them. */
+/** Chooses the audit action. Applies due changes to the earlier wallet first, because the call did not cause these changes. */
 function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string {
   const before = viewWallet(catalog, wallet, clock);
   if (after.next !== null && !isDeepStrictEqual(before.next, after.next)) return "plan.scheduled";

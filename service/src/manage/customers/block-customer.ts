@@ -24,7 +24,7 @@ export function blockCustomer(
   });
 }
 
-/** Blocks or unblocks a wallet. The caller holds the lock on the wallet. */
+/** Blocks or unblocks a wallet. The caller must hold the wallet's lock. */
 export async function saveBlock(
   tx: Tx,
   context: Context,

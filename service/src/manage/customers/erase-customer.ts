@@ -45,8 +45,8 @@ const WRITERS_END_MS = 12_000;
 /** An erasure that is still unfinished after this time is treated as interrupted. */
 const HIDDEN_MS = 5 * 60_000;
 
-// Each batch is a transaction of a few tens of milliseconds, even in large tables. A long transaction would slow down busy wallets
-// with its old snapshot, and could reach the statement timeout.
+// Each batch is a transaction of a few tens of milliseconds, even in large tables. The old snapshot of a long
+// transaction would slow down busy wallets, and a long statement could reach the timeout.
 const ROWS_MAX = 1_000;
 /** Maximum number of events per scan of the idempotency keys. */
 const EVENTS_MAX = 20_000;
@@ -86,8 +86,8 @@ export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}):
 }
 
 /**
- * Hides the customer under the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing. Open
- * holds are released first, because nobody could settle them later.
+ * Hides the customer while holding the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing.
+ * Open holds are released first, because nobody could settle them later.
  */
 function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
   const { projectId } = context;
@@ -117,7 +117,7 @@ class StillInUse extends Error {
 
 /**
  * Waits for transactions that read the customer number before the ID was hidden, because these transactions may still write rows for
- * the customer. They last at most a few seconds.
+ * the customer. Such transactions last at most a few seconds.
  */
 async function letWritersEnd(cell: Pool): Promise<void> {
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
@@ -137,7 +137,7 @@ type Sweep = {
 };
 
 /**
- * Erases the customer's data in all tables, except the customer's own row. Indexes by customer find all data except the idempotency
+ * Erases the customer's data in all tables, except the customer's own row. Indexes on the customer find all data except the idempotency
  * keys of events. For a customer with events, all keyed requests are scanned.
  */
 async function sweepTraces(sweep: Sweep): Promise<number> {

@@ -123,8 +123,8 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
 }
 
 /**
- * Caches the customers to forecast for a minute, by environment and first day, because finding these customers reads the usage of all
- * customers. Balances and usage are not cached.
+ * Caches for one minute which customers to forecast, because finding these customers reads the usage of all customers. The key contains
+ * the environment and the first day. Balances and usage are not cached.
  */
 type Candidates = BoundedMap<
   string,

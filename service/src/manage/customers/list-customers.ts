@@ -30,7 +30,7 @@ export type CustomerPage = { readonly customers: readonly Customer[]; readonly n
 
 /**
  * Maximum number of rows scanned for one page. Plans and balances change over time without a write, so they cannot be indexed. If
- * few rows match, the page is short and has a cursor.
+ * few rows match, the page is short but still has a cursor.
  */
 const SCANNED_MAX = 1_000;
 
@@ -80,7 +80,7 @@ type Present = { readonly environmentId: EnvironmentId; readonly catalog: Catalo
 
 /**
  * Finds the customers with the lowest current balances, lowest first. Selects customers by stored balance, then computes their current
- * balances, because credits may have renewed or expired. Stops when enough customers are found and no stored balance left is lower.
+ * balances, because credits may have renewed or expired. Stops when enough customers are found and no remaining stored balance is lower.
  */
 export async function findLowest(
   tx: Tx,

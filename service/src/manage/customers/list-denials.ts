@@ -34,7 +34,7 @@ export const Denial = Type.Object({
   quantity: Type.Integer({ examples: [3] }),
   creditsRequired: Type.Integer({
     description:
-      "For a request with `items`, the total of the denied item and all earlier items in the same pool.",
+      "The price in credits. For a request with `items`, the total price of the denied item and all earlier items in the same pool.",
     examples: [30],
   }),
   balance: Type.Integer({

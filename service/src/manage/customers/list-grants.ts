@@ -45,7 +45,7 @@ export const movedField = (description: string) =>
           Type.String({ description: "Null if the customer was erased.", examples: ["customer_43"] }),
         ),
         customerName: shownCustomerName,
-        grant: Type.Integer({ description: "Grant number of the other customer.", examples: [3] }),
+        grant: Type.Integer({ description: "Number of the other customer's grant.", examples: [3] }),
       },
       { description },
     ),

@@ -135,7 +135,7 @@ export type LedgerFilter = {
   readonly kind: EntryKind | null;
   /** Feature key. */
   readonly feature: string | null;
-  /** Only entries that took effect from this time on. */
+  /** Only entries that took effect at or after this time. */
   readonly from: Instant | null;
   /** Only entries that took effect before this time. */
   readonly to: Instant | null;
@@ -144,7 +144,7 @@ export type LedgerFilter = {
 export type LedgerPage = {
   readonly entries: readonly LedgerEntry[];
   readonly next: number | null;
-  /** The sum of the hidden entries, for each pool. Set on the last page, so that all amounts add up to the balance. */
+  /** The sum of the hidden entries, per pool. Set on the last page, so that all amounts add up to the balance. */
   readonly broughtForward: readonly BroughtForward[];
 };
 
@@ -188,7 +188,7 @@ export function listLedger(
         ? newest
         : 1 + (await findLastBefore(tx, name, { last: newest - 1, at: filter.to, isWholeSince: true }));
     const before = page.before === null ? end : Math.min(page.before, end);
-    // Sequence numbers have no gaps, so a difference of sequence numbers is a number of entries.
+    // Sequence numbers have no gaps, so subtracting two sequence numbers counts the entries between.
     const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);

@@ -54,8 +54,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "`search` ignores case. Three or more characters match any part of the ID, name, email or billing reference. Shorter text " +
-        "matches only the beginning of these fields.\n\n" +
+        "`search` looks in the ID, name, email and billing reference, and ignores case. Text of three or more characters matches any " +
+        "part of a field. Shorter text matches only the beginning.\n\n" +
         "If you filter by plan, balance or blocked status, a page can contain fewer than `limit` items, or none. Continue with the same " +
         "`sort` as long as the response has a `nextCursor`.",
       params: Type.Object(environmentParams),
@@ -84,10 +84,11 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
               "- `name_asc` and `name_desc` sort customers without a name by ID.\n" +
               "- `balance_asc` and `balance_desc` sort by stored balance, which is the total of all pools after the last change to the " +
               `wallet. Later renewals are not included. Only the newest ${COMPARED_MAX} customers are listed.\n` +
-              "- `balance` returns one page of customers, sorted by the lowest current balance in any of their pools. It requires " +
-              "`balanceBelow`, and cannot be combined with `search` or `cursor`. It considers up to 1,000 customers with open holds, and " +
-              `5,000 of the newest ${COMPARED_MAX} customers: those with the lowest stored balances. With several pools, it ` +
-              "considers the 1,000 most recently active customers instead of the 5,000.",
+              "- `balance` returns one page of customers, sorted by the lowest current balance in any of their pools. Requires " +
+              "`balanceBelow`, and cannot be combined with `search` or `cursor`.\n\n" +
+              "`balance` considers up to 1,000 customers with open holds, and:\n\n" +
+              `- With one pool: the 5,000 customers with the lowest stored balances among the newest ${COMPARED_MAX}.\n` +
+              "- With several pools: the 1,000 most recently active customers.",
           }),
         ),
       }),
@@ -125,7 +126,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       id: "readCustomer",
       noun: NOUN,
       summary: "Read a customer",
-      description: "Includes the plan and balances, with due renewals and expiries applied.",
+      description: "Returns the profile, plan and balances, with due renewals and expiries applied.",
       params: customerParams,
       answer: Customer,
       handle: async (call) => readOrNotFound(cellOf, call),
@@ -138,8 +139,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create or edit a customer",
       description:
-        "Omitted fields are cleared. Safe to repeat. Creating customers first is optional. Assigning a plan and recording a usage event " +
-        "also create the customer. A charge creates the customer if the environment has a default plan.",
+        "Omitted fields are cleared. Safe to repeat. Creating customers first is optional. Assigning a plan, adding credits or recording " +
+        "a usage event also creates the customer. A charge creates the customer if the environment has a default plan.",
       params: customerParams,
       body: strictObject({
         name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] }))),

@@ -39,8 +39,9 @@ function setting({ cellOf }: ManageParts): Operation {
       "and overage. Replaces all earlier overrides. `{}` removes all overrides. At most 50 features and 50 allowances. Safe to " +
       "repeat.\n\n" +
       "- Changes to allowance credits apply from the next period. All other changes apply from the next request.\n" +
-      "- A new limit includes the usage counted by an earlier override or plan limit with the same period. Otherwise, it starts at 0.\n" +
-      "- A limit keeps its count when the plan changes. Usage also counts toward the plan's limit.",
+      "- If an earlier override or plan limit has the same period, a new limit includes the usage already counted. Otherwise, the new " +
+      "limit starts at 0.\n" +
+      "- An override limit keeps its count when the plan changes. Usage also counts toward the plan's limit.",
     params: customerParams,
     body: OverridesBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -71,7 +72,7 @@ function listing({ cellOf }: ManageParts): Operation {
     noun: "Customers",
     summary: "List a customer's overrides",
     description:
-      "Lists the current and all earlier overrides, newest first. Each entry replaced the previous one.",
+      "Lists the current and all earlier overrides, newest first. Each entry replaced all earlier overrides.",
     params: customerParams,
     query: strictObject(pageQuery),
     answer: pageOf(SetOverrides),

@@ -57,9 +57,9 @@ export const OverridesBody = strictObject({
       {
         maxProperties: OVERRIDES_MAX,
         description:
-          "Terms by pool key. They replace the terms of the plan's allowance in the pool that has the same `period`. New `credits` apply " +
-          "from the next period, a new `overage` immediately. `period` defaults to the period of the current plan's allowance in the " +
-          "pool. It is required if the plan has no allowance in the pool.",
+          "Terms by pool key. They replace the terms of the plan's allowance in this pool if both have the same `period`. New `credits` " +
+          "apply from the next period. A new `overage` applies immediately. `period` defaults to the period of the current plan's " +
+          "allowance in the pool. If the plan has no allowance in the pool, `period` is required.",
       },
     ),
   ),
@@ -87,8 +87,8 @@ export const Overrides = Type.Object(
             { pool: Type.String({ examples: ["credits"] }), cost: Cost },
             {
               description:
-                "The feature's pool and cost when the overrides added the feature. They apply if the plan does not include the feature. " +
-                "To update them, remove the feature from the overrides and add it again.",
+                "The feature's pool and cost when the overrides added the feature. These terms apply if the plan does not include the " +
+                "feature. To update them, remove the feature from the overrides and add it again.",
             },
           ),
         ),

@@ -90,7 +90,7 @@ function assigning({ cellOf }: ManageParts): Operation {
       "- If the customer already has the plan, the plan continues. A later `endsAt` extends the plan. An earlier `endsAt` requires " +
       "`shorten`.\n" +
       "- When another plan starts, the remaining allowance of the old plan expires. Purchased credits are kept.\n" +
-      "- A customer has at most one pending change. A call that changes the current plan drops the pending change. A call that repeats " +
+      "- A customer has at most one pending change. A call that changes the current plan drops the pending change. A call that matches " +
       "the current plan keeps the pending change, unless the call has a newer `asOf`.",
     params: customerParams,
     body: AssignmentBody,

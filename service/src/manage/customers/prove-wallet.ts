@@ -45,7 +45,7 @@ export const Proof = Type.Object({
     }),
     {
       description:
-        "In a correct wallet, the three amounts of each pool are equal. They do not include expiries and allowances " +
+        "In a correct wallet, the three amounts of each pool are equal. The amounts do not include expiries and allowances " +
         "that fell due after the last request.",
     },
   ),
@@ -53,7 +53,7 @@ export const Proof = Type.Object({
 
 export type Proof = Static<typeof Proof>;
 
-/** Checks a customer's whole ledger. `entries` counts only entries from `since` on. Null if the customer does not exist. */
+/** Checks a customer's whole ledger. `entries` counts only entries at or after `since`. Null if the customer does not exist. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);

@@ -38,9 +38,9 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     description:
       "Lists every change to the balance, newest first. All amounts in a pool add up to its balance plus held credits. Expiries and " +
       "allowances that fell due after the last request are written with the customer's next request.\n\n" +
-      "Entries older than the workspace's history window are hidden. If the ledger of a month was taken offline (detached), its entries " +
-      "and all earlier entries are hidden too. `broughtForward` contains the sum of the hidden entries. With a filter, a page can contain " +
-      "fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`.",
+      "Entries older than the workspace's history window are hidden. If the ledger of a month was taken offline (detached), all entries " +
+      "up to the end of that month are hidden too. `broughtForward` contains the sum of the hidden entries. With a filter, a page can " +
+      "contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,
@@ -52,7 +52,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
           examples: ["image.generate"],
         }),
       ),
-      from: Type.Optional(timeOf("Only entries that took effect from this time on.")),
+      from: Type.Optional(timeOf("Only entries that took effect at or after this time.")),
       to: Type.Optional(timeOf("Only entries that took effect before this time.")),
     }),
     answer: Type.Object({
@@ -115,8 +115,8 @@ function grants({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's grants",
     description:
-      "Newest first, with the remaining credits of each grant. Grants older than the workspace's history window are listed only if they " +
-      "have credits left. A page can therefore contain fewer than `limit` items. Continue as long as the response has a `nextCursor`.",
+      "Lists grants, newest first, with the remaining credits of each grant. Grants older than the workspace's history window are listed only " +
+      "if they have credits left. A page can therefore contain fewer than `limit` items. Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
@@ -140,7 +140,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
     id: "listPlanChanges",
     noun: NOUN,
     summary: "List a customer's plan history",
-    description: "All plan changes, newest first.",
+    description: "Lists all plan changes, newest first.",
     params: customerParams,
     query,
     answer: pageOf(PlanChange),
@@ -164,7 +164,8 @@ function denials({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's denials",
     description:
-      "Newest first, back to the start of the workspace's history window. Each denial shows the cost, balance and limit at that time.",
+      "Lists denials, newest first, back to the start of the workspace's history window. Each denial includes the cost, balance and " +
+      "limit at the time of the denial.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),

@@ -57,7 +57,7 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
       answer: Type.Object({
         items: Type.Array(RepeatedCharge),
         examinedSince: timeOf(
-          "All logged requests from this time on were examined. Some earlier requests may have been examined too.",
+          "All requests logged at or after this time were examined. Some earlier requests may have been examined too.",
         ),
         ...windowAnswer,
       }),

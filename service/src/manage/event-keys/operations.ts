@@ -36,9 +36,11 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       noun: NOUN,
       summary: "List event keys",
       description:
-        "Returns named event keys and recently used event keys, sorted by key. A key is recently used if it is among the newest " +
-        `${count(SEEN.eventsMax)} events in the environment, the newest ${count(SEEN.rowsMax)} events in the database, and the events of ` +
-        "the last 35 days.",
+        "Returns named event keys and recently used event keys, sorted by key. A key is recently used if one of its events meets all " +
+        "of these conditions:\n\n" +
+        `- The event is among the newest ${count(SEEN.eventsMax)} events in the environment.\n` +
+        `- The event is among the newest ${count(SEEN.rowsMax)} events in the database.\n` +
+        "- The event was recorded in the last 35 days.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
@@ -113,7 +115,7 @@ export const EventKey = Type.Object({
       },
       {
         description:
-          "How often the key was used in the newest events, and when it was last used. Null if it was not used.",
+          "How often the key was used in the newest events, and when it was last used. Null if the key was not used recently.",
       },
     ),
   ),

@@ -10,8 +10,8 @@ export type EventTimes = {
 };
 
 /**
- * Limits the requested times to the history window. Also returns the range in which these events can have been recorded, so that
- * fewer partitions are read. An event's timestamp may be up to 35 days in the past or 5 minutes in the future.
+ * Limits the requested times to the history window. Also returns the range of possible recording times, so that fewer
+ * partitions are read. An event's timestamp may be up to 35 days in the past or 5 minutes in the future.
  */
 export function eventTimes(wanted: {
   readonly from: Instant | null;
@@ -24,7 +24,7 @@ export function eventTimes(wanted: {
     from,
     to,
     recordedFrom: within(from - TIMESTAMP_FUTURE_MAX_MS),
-    // The accepted range includes both bounds, and `recordedTo` is exclusive.
+    // The accepted range includes both bounds, but `recordedTo` is exclusive.
     recordedTo: within(to + TIMESTAMP_PAST_MAX_MS + 1),
   };
 }

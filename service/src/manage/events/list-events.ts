@@ -35,7 +35,7 @@ export const UsageEvent = Type.Object({
   customerName: shownCustomerName,
   quantity: Type.Integer({ examples: [1840] }),
   occurredAt: timeOf(
-    "The event's `timestamp`. If it was sent without one, the time at which it was recorded.",
+    "The event's `timestamp`, or the time at which the event was recorded if no `timestamp` was sent.",
   ),
   recordedAt: timeField,
   memberId: shownMember,
@@ -65,8 +65,8 @@ export const AFTER_ALL: EventPosition = {
 };
 
 /**
- * Maximum number of rows scanned for one page if no index supports the filter. A page with few matches is returned short. A customer's
- * events are spread over the table, so each event may need a disk read. Reading 1,000 of 50 million events took up to 190 ms.
+ * Maximum number of rows scanned for one page if no index supports the filter. If few rows match, the page is short. A customer's events
+ * are spread over the table, so reading an event may need a disk read. Reading 1,000 of 50 million events took up to 190 ms.
  */
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 500;
@@ -103,7 +103,7 @@ export function listEvents(
   });
 }
 
-/** Reads an event. Null if it does not exist in this environment or is older than `since`. */
+/** Reads an event. Null if the event does not exist in this environment or is older than `since`. */
 export function readEvent(
   cell: Pool,
   environmentId: EnvironmentId,

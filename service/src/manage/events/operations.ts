@@ -56,8 +56,8 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "Returns usage events by `occurredAt`, newest first. `from` is inclusive, `to` is exclusive. If you filter by event key, member or " +
-  "metadata, a page can contain fewer than `limit` items, or none. Continue until `nextCursor` is null. Events before the workspace's " +
+  "Returns usage events sorted by `occurredAt`, newest first. `from` is inclusive, `to` is exclusive. If you filter by event key, member " +
+  "or metadata, a page can contain fewer than `limit` items, or none. Continue until `nextCursor` is null. Events before the workspace's " +
   "history window are not returned.";
 
 export function eventOperations(parts: ManageParts): Operation[] {

@@ -31,7 +31,7 @@ export function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   const { quantity, memberHash = null, metadataHash, timestamp, hold } = sent.refused;
   const { isErased } = asked;
   const isEvent = asked.endpoint === "events";
-  // Log entries from before 0.2 have neither items nor members.
+  // Log entries written before 0.2 have neither items nor members.
   const items = sent.refused.items ?? null;
   const isSingle = items === null && asked.items === null;
   const isReversal = asked.endpoint === "consume/reverse";
@@ -49,9 +49,9 @@ export function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
       : []),
     ...(asked.duration !== null && hold?.onExpiry !== asked.duration.onExpiry ? ["onExpiry"] : []),
   ];
-  // Only the charge can differ. Its ID is in the path, which is not logged.
+  // All logged fields match, so the charge differs. The charge ID is in the path, which is not logged.
   if (isReversal && differing.length === 0) return ["consumeId"];
-  // Only the timestamp can differ. A timestamp equal to the recording time looks like a missing timestamp.
+  // All other fields match, so the timestamp differs. A timestamp equal to the recording time looks like a missing timestamp.
   return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
 }
 

@@ -21,14 +21,14 @@ const overageOf = (description: string) =>
       {
         credits: nullable(
           Type.Integer({
-            description: "Overage credits allowed in each period. Null: unlimited.",
+            description: "Overage credits allowed in each period. Null means unlimited.",
             examples: [500],
           }),
         ),
         used: Type.Integer({ description: "Overage credits used in the period.", examples: [480] }),
         remaining: nullable(
           Type.Integer({
-            description: "Overage credits neither used nor held. Null: unlimited.",
+            description: "Overage credits neither used nor held. Null means unlimited.",
             examples: [20],
           }),
         ),
@@ -44,7 +44,7 @@ export const DenialExplanation = Type.Object({
   recordedAt: timeField,
   reason: Type.Enum([...REASONS]),
   sentences: Type.Array(Type.String(), {
-    description: "For display. Do not parse them.",
+    description: "Sentences to display. Do not parse them.",
     examples: [
       [
         "The request needed 50 credits for 5 × image.generate. Only 12 credits were left, plus 20 of the 500 credits of overage.",
@@ -72,7 +72,7 @@ export const DenialExplanation = Type.Object({
   overrides: shownOverrides,
   isOverridden: Type.Boolean({
     description:
-      "True if these overrides set the cost or limit that caused the denial, or exclude the feature.",
+      "True if the customer's overrides set the cost or limit that caused the denial, or excluded the feature.",
   }),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({
@@ -82,7 +82,7 @@ export const DenialExplanation = Type.Object({
   }),
   balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
   overage: overageOf(
-    "Overage of the pool at the time of the denial. Null if none was allowed, or if the response is no longer stored.",
+    "Overage of the pool at the time of the denial. Null if no overage was allowed, or if the response is no longer stored.",
   ),
   shortfall: shortfallOf(
     "Credits that neither the balance nor overage covered. Null unless `reason` is `insufficient_credits`. Also null if the overage " +
@@ -108,8 +108,8 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "Grants in all pools that had credits left at the time of the denial. Held credits are not counted. Null if there are too " +
-          "many ledger or hold entries to compute this, or if some of them are detached.",
+          "Grants, in any pool, that had credits left at the time of the denial. Held credits are not counted. Null if there are too " +
+          "many ledger entries or hold changes to compute the list, or if some ledger entries are detached.",
       },
     ),
   ),
@@ -123,13 +123,13 @@ export const DenialExplanation = Type.Object({
         reason: reasonField,
         feature: Type.String({
           description:
-            "The feature that the following fields describe. With `items`, the feature of the item that would be denied, or else " +
-            "of the item that was denied.",
+            "The feature that the following fields describe. With `items`, the feature of the item that would be denied now. If no item " +
+            "would be denied, the feature of the item that was denied.",
           examples: ["image.generate"],
         }),
         creditsRequired: Type.Integer({ examples: [50] }),
         balance: Type.Integer({ examples: [512] }),
-        overage: overageOf("Overage of the pool now. Null if none is allowed."),
+        overage: overageOf("The pool's current overage. Null if no overage is allowed."),
         shortfall: shortfallOf(
           "Credits that neither the balance nor overage covers. Null unless `reason` is `insufficient_credits`.",
         ),
@@ -207,7 +207,7 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
   ];
 }
 
-/** Phrase about the remaining overage, to follow the remaining credits. Empty if overage was not allowed, is unlimited, or is not known. */
+/** A phrase about the remaining overage, which follows the remaining credits. Empty if overage was not allowed, is unlimited or unknown. */
 function overage({ balance, overage: position }: Pick<DenialExplanation, "balance" | "overage">): string {
   if (position === null || position.credits === null) return "";
   const { credits: allowed, remaining } = position;

@@ -32,7 +32,7 @@ import { type DenialExplanation, denialSentences } from "./denial-explanation.ts
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;
-/** Maximum number of ledger entries to sum for the grants at a given time. Summing them takes a few tens of milliseconds. */
+/** Maximum number of ledger entries or hold changes to read for `openGrants`. Reading this many takes tens of milliseconds. */
 const ENTRIES_MAX = 20_000;
 
 /** Explains a denial, and how the same request would be decided now. Null if the denial does not exist in this environment. */
@@ -118,7 +118,7 @@ function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalo
   }
 }
 
-/** The terms of the denied feature in the plan version. */
+/** The plan version's terms for the denied feature. */
 function planTermsOf(catalog: Catalog, { planVersion, feature: key }: Denial): PlanFeature | undefined {
   const feature = catalog.features.get(key);
   const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
@@ -141,10 +141,10 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
   return (id === null ? undefined : catalog.pools.get(id)?.key) ?? "credits";
 }
 
-/** Maximum number of a customer's overrides to search for overage. */
+/** Maximum number of a customer's overrides to search for overage, newest first. */
 const OVERRIDES_MAX = 100;
 
-/** Whether the plan version or any overrides for the customer allow overage in the pool, even if they applied at another time. */
+/** Whether the plan version or any of the customer's overrides, past or present, allow overage in the pool. */
 async function couldHaveOverage(
   tx: Tx,
   catalog: Catalog,
@@ -233,7 +233,7 @@ type Moment = {
   readonly wallet: Wallet | null;
 };
 
-/** The credits that holds had set aside at `at`. Null if the customer has too many changes to holds. */
+/** The credits that holds had set aside at `at`. Null if the customer has too many hold changes. */
 async function listHeld(
   tx: Tx,
   name: WalletName,
@@ -244,7 +244,7 @@ async function listHeld(
   return holds.flatMap(({ items }) => items.flatMap(({ parts }) => parts));
 }
 
-/** Sums the credits left in each grant, including held credits. Null if entries are detached, or too many precede the denial. */
+/** Sums the credits left in each grant, including held credits. Null if entries are detached, or if too many entries precede the denial. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -253,7 +253,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** Computes the sums of `sumFromStart` backward from the current wallet. */
+/** Computes the same sums as `sumFromStart`, but backward from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,

@@ -69,8 +69,8 @@ export const KeyStory = Type.Object({
   idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
   state: Type.Enum(["kept", "ended", "not_kept", "other_environment"], {
     description:
-      "`kept`: the response is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
-      "so it can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
+      "`kept`: the response is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used, but no response " +
+      "is stored, so the key can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
   }),
   endpoint: nullable(Type.Enum([...KEYED_ENDPOINTS])),
   recordedAt: nullable(timeField),
@@ -84,7 +84,7 @@ export const KeyStory = Type.Object({
   ),
   charge: nullable(ChargeDetails),
   charges: Type.Array(ChargeDetails, {
-    description: "All charges of the request: `charge` and the charges for its other `items`.",
+    description: "All charges of the request, including `charge`.",
   }),
   denial: nullable(DenialDetails),
   hold: nullable(HoldView),
@@ -111,7 +111,7 @@ export const KeyStory = Type.Object({
 
 export type KeyStory = Static<typeof KeyStory>;
 
-/** The row that a key's response was about. */
+/** The stored record that the response for a key describes. */
 export type Subject =
   /** All charges of the request; `row` is the first. */
   | { readonly kind: "charge"; readonly row: Charge; readonly rows: readonly Charge[] }
@@ -119,7 +119,7 @@ export type Subject =
   | { readonly kind: "event"; readonly row: StoredEvent }
   | { readonly kind: "hold"; readonly row: OpenedHold; readonly view: HoldView };
 
-/** The contents of the request that opened a hold. */
+/** The fields of the request that opened a hold. */
 export type OpenedHold = {
   readonly customerNumber: CustomerNumber;
   readonly items: readonly ConsumptionItem[];

@@ -29,9 +29,9 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Read an idempotency key",
       description:
-        "Returns the response stored for the key, its charge, denial, hold or event, and the key's uses in the last 7 days. " +
-        "For a rejected use, lists the fields that differ from the original request. A key belongs to the whole project. If it " +
-        "was used in the other environment, the response shows only that fact. A token for one environment does not see it.",
+        "Returns the response stored for the key, the resulting charge, denial, hold or event, and the key's uses in the last 7 days. " +
+        "For a rejected use, lists the fields that differ from the original request. A key is valid in the whole project. If the key " +
+        "was used in the other environment, the response shows only that fact, and not to a token for one environment.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -60,7 +60,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Explain a denial",
       description:
-        "Returns the balance and limit at the time of the denial, the charges before it, and an explanation in sentences. Also " +
+        "Returns the balance and limit at the time of the denial, the charges before the denial, and an explanation in sentences. Also " +
         "returns whether the same request would be allowed now.",
       params: Type.Object({
         ...environmentParams,

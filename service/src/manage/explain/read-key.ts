@@ -112,8 +112,8 @@ async function describeKept(
 }
 
 /**
- * The time that decides whether a request is in the history window. For an event, this is when it occurred. If the event's month is
- * detached, that time is unknown, and the event counts as outside every window.
+ * The time to compare with the start of the history window. For an event, this is `occurredAt`. If the event's month is detached,
+ * `occurredAt` is unknown, and 0 puts the event outside every window.
  */
 function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
   if (endpoint !== "events") return recordedAt;
@@ -136,7 +136,7 @@ const NOTHING = {
   event: null,
 };
 
-/** Finds the row that the response was about. Null if the row's month is detached. */
+/** Finds the record that the response describes. Null if the record's month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -157,7 +157,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** The hold that the request opened. */
+/** Finds the hold that the request opened. */
 async function findOpened(tx: Tx, environmentId: EnvironmentId, id: Uuid): Promise<Subject | null> {
   const name = readHoldId(id);
   const { customerNumber } = name;

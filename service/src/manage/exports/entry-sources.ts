@@ -30,7 +30,7 @@ import {
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** Start of the exported range. IDs of charges before it are left out. */
+  /** Start of the exported range. A reversal of an earlier charge is exported without that charge's ID. */
   readonly from: Instant;
 };
 
@@ -75,25 +75,25 @@ const OVERRIDES = column(
 
 const HOLD = column(
   "holdId",
-  "ID of the hold that wrote the row when it ended, or that wrote the reversed charge",
+  "ID of the hold that made the charge when the hold ended; for a reversal, of the hold that made the reversed charge",
   ({ hold, owner }) => (hold === null ? null : nameHold({ ...hold, customerNumber: owner.customerNumber })),
 );
 
 const UNCOVERED = column(
   "uncovered",
-  "part of the price that neither credits nor overage covered; for a reversal, how much of it was reversed",
+  "part of the price that neither credits nor overage covered; for a reversal, how much of that part was reversed",
   ({ uncovered }) => uncovered,
 );
 
 const OVERAGE = column(
   "overage",
-  "part of the price that was charged as overage; for a reversal, how much of it was reversed",
+  "part of the price that was charged as overage; for a reversal, how much of that part was reversed",
   ({ overage }) => overage,
 );
 
 const ITEM = column(
   "item",
-  "index in the request's `items`; empty if it is the only charge",
+  "index in the request's `items`; empty if the request has only one charge",
   ({ place }) => place?.index ?? null,
 );
 
@@ -131,7 +131,7 @@ export const ledgerSource: Source<Row> = {
   kind: "ledger",
   about:
     "Exports every change to a balance, grouped by customer and oldest first. If the history window or `from` hides earlier entries, " +
-    "compute the balance brought forward from the customer's first row for each pool: `balanceAfter - amount`.",
+    "`balanceAfter - amount` in a customer's first row for a pool is the balance brought forward.",
   columns: [
     CUSTOMER,
     column("sequence", "entry number, unique in the customer's ledger", ({ sequence }) => sequence),
@@ -197,8 +197,8 @@ async function* readPages(
 const OWNERS_MAX = 500;
 
 /**
- * Splits an environment's ledgers into runs, each read with one statement. May yield an empty list, so that the export can be stopped
- * while it skips customers.
+ * Splits an environment's ledgers into lists of runs. One statement reads all runs in a list. May yield an empty list, so that the
+ * export can be stopped while it skips customers.
  */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },

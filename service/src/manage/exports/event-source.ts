@@ -79,7 +79,7 @@ async function* readPages(
   }
 }
 
-/** No settled event occurred after this time, so events recorded since the export started are not scanned. */
+/** No exported event occurred after this time, so most events recorded since the export started are not scanned. */
 function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }

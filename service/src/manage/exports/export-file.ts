@@ -38,8 +38,8 @@ export type Ends = {
  * Streams a file. Each page is read after the previous page was sent, so a slow reader slows the export and a disconnect ends it.
  * No transaction lasts longer than a page.
  *
- * The rows of a file and their order are fixed when it starts. A reader can resume after its last row, on any process, without gaps or
- * duplicates, even if rows are written in the meantime.
+ * The rows of a file and their order are fixed when the export starts. A reader can resume after the last row received, on any
+ * process, without gaps or duplicates, even if new rows have been written.
  */
 export async function exportFile<Row>(
   cell: Pool,
@@ -71,7 +71,7 @@ async function readMoment(tx: Tx): Promise<Settlement> {
   return { asOf, settled: await readSettled(tx) };
 }
 
-/** Returns the earlier of two settlements, so that a forged cursor cannot reveal unsettled rows. */
+/** Returns the earlier of both values, so that a forged cursor cannot reveal rows of transactions that are still open. */
 function earlierOf(then: Settlement, now: Settlement): Settlement {
   return {
     asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),

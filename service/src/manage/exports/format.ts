@@ -13,7 +13,7 @@ export function mediaType(format: Format, hasHeader: boolean): string {
 
 export type Line<Row> = { readonly row: Row; readonly cursor: string };
 
-/** The CSV header. Left out when a file is resumed, because the file already has it. */
+/** The CSV header line. Empty for NDJSON. A resumed export does not write the header again. */
 export function formatHeader(format: Format, columns: readonly { readonly name: string }[]): string {
   return format === "ndjson" ? "" : `${[...columns.map(({ name }) => name), CURSOR].join(",")}\n`;
 }
@@ -59,7 +59,7 @@ function toJson(cell: Cell): string {
 
 /**
  * Spreadsheets run cells that start with these characters, including full-width forms, as formulas. In locales with a decimal comma,
- * spreadsheets split at semicolons or tabs and ignore quotes, so a formula can also start after one of these.
+ * spreadsheets split at semicolons or tabs and ignore quotes, so a formula can also start after a semicolon or tab.
  */
 const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 

@@ -14,7 +14,7 @@ import {
 
 type Row = ExportedGrant & { readonly names: CatalogNames };
 
-/** Largest value the column can hold. */
+/** Largest grant number that the database column can hold. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 
 /** Grants as they were created. The remaining credits are not exported, because they change over time. */

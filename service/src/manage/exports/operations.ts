@@ -31,11 +31,12 @@ const ABOUT_FILES =
   "- `Purser-Rows-Estimate`: the estimated number of rows in the whole file.\n" +
   "- `Purser-Export-As-Of`: the file includes every request that returned before this time.\n" +
   "- `Purser-Window-Start`: the start of the history window, or `none`.\n\n" +
-  "Each row ends with a `cursor`. To resume after an interruption, remove an incomplete last row, send the same call with the last " +
-  "`cursor`, and append the response, which has no header line. With a history window, a file can be resumed for a day. A file is " +
-  "complete when the transfer ends without an error. Resuming after the last row returns no rows.\n\n" +
-  "In CSV, an apostrophe is added before text that starts with `=`, `+`, `-`, `@`, a tab or a line break, because a spreadsheet would " +
-  "run it as a formula. The same applies to these characters after a semicolon, tab or line break. NDJSON has the original text.";
+  "Each row ends with a `cursor`. To resume after an interruption, remove an incomplete last row and send the same call with the last " +
+  "`cursor`. Append the response, which has no header line. If the workspace has a history window, you can resume an export for one day. " +
+  "A file is complete when the transfer ends without an error. Resuming after the last row returns no rows.\n\n" +
+  "In CSV, an apostrophe is added before text that starts with `=`, `+`, `-`, `@`, a tab or a line break. Without the apostrophe, a " +
+  "spreadsheet would run the text as a formula. An apostrophe is also added before these characters when they follow a semicolon, tab " +
+  "or line break. NDJSON has the original text.";
 
 export function exportOperations(parts: ManageParts): Operation[] {
   const turns = new Turns(WAITING_FOR_CALLERS);
@@ -120,7 +121,7 @@ function exportOperation<Row>(
 function ownTime(which: string) {
   return Type.String({
     ...timeField,
-    description: `${which}. Compared with \`occurredAt\` for events, and with the time at which other rows took effect.`,
+    description: `${which}. For events, compared with \`occurredAt\`. For other rows, compared with the time at which the row took effect.`,
   });
 }
 
@@ -128,7 +129,7 @@ function describeFiles<Row>(columns: readonly Column<Row>[]) {
   const names = [...columns.map(({ name }) => name), "cursor"];
   return {
     "text/csv": Type.String({
-      description: "Has a header line, unless the export is resumed.",
+      description: "The first line is a header, unless the export is resumed.",
       examples: [`${names.join(",")}\n`],
     }),
     "application/x-ndjson": Type.String({ description: "One object per line.", examples: ["{}\n"] }),

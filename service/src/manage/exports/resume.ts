@@ -63,17 +63,17 @@ export function continuedWindow(then: Instant | null, now: Instant | null): Inst
   return then;
 }
 
-/** How long this file may still be read, in ms. One long read must not keep the history window longer than resumed reads. */
+/** Milliseconds until this read must end. The limit of one day applies to a single long read as well as to resumed reads. */
 export function msLeft(then: Instant | null, now: Instant): number {
   return CONTINUED_MS_MAX - Math.max(0, now - (then ?? 0));
 }
 
-/** Encodes the window start, at least 1970, because no record is older. */
+/** Encodes the start of the window. An earlier start than 1970 becomes 1970, because no record is older. */
 function writeWindow(start: Instant | null): string {
   return start === null ? "none" : String(Math.max(0, start));
 }
 
-/** Undefined if the text is invalid. */
+/** Decodes the start of the window. Undefined if the text is invalid. */
 function readWindow(text: string): Instant | null | undefined {
   if (text === "none") return null;
   const start = Number(text);

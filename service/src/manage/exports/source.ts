@@ -23,15 +23,15 @@ export function describeColumns(columns: readonly Column<never>[]): string {
 /** The rows that an export selects, and the database that holds them. */
 export type ExportJob = ExportRange & Moment & { readonly cell: Pool; readonly projectId: ProjectId };
 
-/** When an export started, and which rows existed. */
+/** When an export started, and which rows existed then. */
 export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
-  /** Start of the history window at that time. Null if there is none. */
+  /** Start of the history window when the export started. Null if there is no history window. */
   readonly windowStart: Instant | null;
   /** Hash of the request. A cursor is valid only for the same request. */
   readonly about: string;
 };
 
-/** The two sort values of a row. */
+/** The two values by which rows are sorted. */
 export type Position = readonly [number, string | number];
 
 /** The state at the start of an interrupted export, and the row after which it resumes. */
@@ -44,9 +44,9 @@ export type Source<Row> = {
   readonly kind: ExportKind;
   readonly about: string;
   readonly columns: readonly Column<Row>[];
-  /** Null if the position is invalid. */
+  /** Null if the values are not a valid position. */
   readonly readPosition: (values: readonly [number, string | number]) => Position | null;
-  /** Yields the pages after `after`. Each page is read with its own short statements and may be empty. */
+  /** Yields the pages that follow `after`. Each page is read with its own short statements and may be empty. */
   readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Positioned<Row>[]>;
 };
 

@@ -165,7 +165,7 @@ async function answer(
   return described;
 }
 
-/** Describes features with the plans that include them. The database and the catalog match, because plan versions never change. */
+/** Describes features with the plans that include them. The query result matches the loaded catalog, because plan versions never change. */
 async function describeFeatures(
   cellOf: ManageParts["cellOf"],
   call: Call,

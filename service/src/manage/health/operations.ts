@@ -8,7 +8,7 @@ import { nullable, timeField, timeOf } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 
-/** Health information for operators. Load balancers use `/livez` and `/readyz`. */
+/** Health information for operators. Load balancers must use `/livez` and `/readyz` instead. */
 export function healthOperations(parts: ManageParts): Operation[] {
   return [
     operation({
@@ -56,7 +56,7 @@ export const Installation = Type.Object({
         advice: Type.String({ examples: [UNTRUSTED_PROXY] }),
       },
       {
-        description: "The last address that sent `X-Forwarded-For` but is not covered by `TRUST_PROXY`.",
+        description: "The latest address that sent `X-Forwarded-For` but is not covered by `TRUST_PROXY`.",
       },
     ),
   ),

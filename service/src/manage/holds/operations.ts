@@ -39,7 +39,7 @@ function listing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's holds",
     description:
-      "A hold sets aside credits for work before its cost is known. Holds are listed newest first, with their outcome. Holds opened " +
+      "A hold sets aside credits for work whose cost is not known yet. Holds are listed newest first, with their outcome. Holds opened " +
       "before the start of the workspace's history window are listed only while they are open.",
     params: customerParams,
     query: strictObject({
@@ -112,8 +112,8 @@ function releasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Release a hold manually",
     description:
-      "Frees the credits and overage of an open hold, for example after the process that opened it has crashed. A later settlement is " +
-      "rejected with `hold_released`, so the work is not charged.",
+      "Frees the credits and overage of an open hold, for example after the process that opened the hold has crashed. A later attempt " +
+      "to settle the hold is rejected with `hold_released`, so the work is not charged.",
     params: Type.Object({ ...customerParams.properties, holdId: holdParam }),
     body: strictObject({}),
     answer: Type.Object({

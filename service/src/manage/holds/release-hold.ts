@@ -21,7 +21,7 @@ type ReleaseOutcome =
         | "hold_expired";
     };
 
-/** Releases a hold manually and frees its credits and overage, for example after the process that opened it has crashed. */
+/** Releases a hold manually and frees its credits and overage, for example after the process that opened the hold has crashed. */
 export function releaseHold(
   cell: Pool,
   context: Context,

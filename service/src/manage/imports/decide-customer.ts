@@ -35,13 +35,13 @@ export type GivenCredits = { readonly pool: PoolId; readonly kind: GrantKind; re
 
 export type Decision = {
   readonly kind: "decided";
-  /** The new profile. Null if the profile is unchanged. */
+  /** The new profile. Null if the profile is unchanged or the customer is new. */
   readonly profile: ImportedProfile | null;
   readonly isPlanChanged: boolean;
   /** Number of rows that added credits. */
   readonly rowsAdded: number;
   readonly given: readonly GivenCredits[];
-  /** Successive changes to one wallet. */
+  /** Successive changes to the customer's wallet. */
   readonly edits: readonly Edit[];
 };
 
@@ -49,7 +49,7 @@ type Edit = Omit<WalletEdit, keyof WalletName>;
 type Failure = { readonly kind: "failed"; readonly error: RowError };
 type Scene = { readonly catalog: Catalog; readonly clock: Instant };
 
-/** Decides the changes to a customer's profile, plan and credits. Fails as a whole if a row fails. Safe to repeat. */
+/** Decides the changes to a customer's profile, plan and credits. Fails if any row fails. Safe to repeat. */
 export function decideCustomer(scene: Scene, known: Known, customer: ImportedCustomer): Decision | Failure {
   const profile = known.profile === null ? null : mergeProfile(known.profile, customer.profile);
   const edits: Edit[] = [];
@@ -116,14 +116,14 @@ function decidePlan(scene: Scene, known: Known, customer: ImportedCustomer): Pla
   if (outcome.kind === "ends_in_the_past")
     return failPlan("planEndsAt", "ends_in_the_past", "is in the past");
   if (outcome.kind === "would_shorten")
-    return failPlan("planEndsAt", "would_shorten", "is earlier than the current end");
+    return failPlan("planEndsAt", "would_shorten", "is earlier than the current end date");
   if (outcome.kind === "anchor_fixed")
     return failPlan(
       "anchor",
       "anchor_fixed",
       `differs from the plan's anchor, ${formatTimestamp(outcome.anchor)}`,
     );
-  // If the plan is unchanged, due renewals and expiries are left to the next decision on this wallet.
+  // If the plan is unchanged, the next change to this wallet applies due renewals and expiries.
   const change = outcome.kind === "changed" ? outcome.change : null;
   const reduced = reduceAllowances(scene, known, customer, change);
   if (reduced.kind === "failed") return reduced;
@@ -149,11 +149,11 @@ function unplanned(wallet: Wallet): Planned {
 
 type Reduced = Omit<Planned, "kind" | "isChanged"> & {
   readonly kind: "reduced";
-  /** The grant that gets the reference. The reference makes the reduction safe to repeat. */
+  /** The grant that stores the reference from `planReference`, which makes the reduction safe to repeat. */
   readonly marked: NonNullable<Annotation["grant"]> | null;
 };
 
-/** Reduces only new allowances. An old allowance already includes the charges since an earlier import. */
+/** Reduces only new allowances. An older allowance already reflects the charges since an earlier import. */
 function reduceAllowances(
   { catalog, clock }: Scene,
   { importing, referenced, wallet: before }: Known,

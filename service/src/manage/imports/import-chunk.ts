@@ -40,7 +40,7 @@ export type ImportJob = {
   readonly stopsOnError: boolean;
 };
 
-/** The outcome of a customer's rows. `row` is the number of the customer's first row, `rows` the number of rows. */
+/** The outcome for one customer. `row` is the number of the customer's first row, and `rows` is how many rows the customer has. */
 export type CustomerOutcome = { readonly row: number; readonly rows: number } & (
   | { readonly kind: "failed"; readonly error: RowError }
   | {
@@ -61,7 +61,7 @@ export type CustomerOutcome = { readonly row: number; readonly rows: number } & 
 /** Counts the outcomes of an import. */
 export type OutcomeCounter = {
   count(outcomes: readonly CustomerOutcome[]): void;
-  /** Called if it is unknown whether these outcomes were committed. The customers are counted after the retry. */
+  /** Called if it is unknown whether these outcomes were committed. The customers are counted after a retry. */
   noteUnknown(outcomes: readonly CustomerOutcome[]): void;
 };
 
@@ -206,7 +206,7 @@ type DecidedCustomer = {
   readonly outcome: CustomerOutcome;
 };
 
-/** Decides the customers in file order. Reads profiles and references after the locks are taken. */
+/** Decides the changes to each customer, in file order. Reads profiles and references after the locks are acquired. */
 async function decideCustomers(
   tx: Tx,
   job: ImportJob,

@@ -62,7 +62,7 @@ async function importAll(
     chunkRows = 0;
     if (ready.length > 0) {
       await withRetries(() => caller.admitAgain());
-      // Records a new start for each chunk until rows are written, because an upload can be slow and audit entries must not appear late.
+      // Until rows are written, each chunk records a new start, because a slow upload would otherwise put the start long before the changes.
       if (!tally.mayHaveWritten) run.job = { ...job, context: await withRetries(() => start(job)) };
       await importChunk(run.job, ready, tally);
     }
@@ -103,7 +103,7 @@ class Tally implements OutcomeCounter {
   #creditsAdded = 0;
   readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
-  /** Outcomes that may have been committed, by the number of their first row. */
+  /** Outcomes that may have been committed, by the number of the customer's first row. */
   readonly #unknown = new Map<number, CustomerOutcome>();
 
   get hasFailed(): boolean {
@@ -120,7 +120,7 @@ class Tally implements OutcomeCounter {
 
   count(outcomes: readonly CustomerOutcome[]): void {
     for (const found of outcomes) {
-      // If the response to a commit was lost, the retry finds its customers unchanged.
+      // If the response to a commit was lost, the retry finds the committed customers unchanged.
       const lost = found.kind === "unchanged" ? this.#unknown.get(found.row) : undefined;
       const outcome = lost ?? found;
       if (outcome.kind === "failed") {

@@ -33,7 +33,7 @@ export type RowError = {
   readonly message: string;
 };
 
-/** A parsed row. A null field keeps the current value. */
+/** A parsed row. A field is null if the row has no value for it. */
 export type ImportRow = {
   readonly row: number;
   readonly customerId: CustomerId;
@@ -46,7 +46,7 @@ export type ImportRow = {
   readonly credits: ImportedCredits | null;
 };
 
-/** The remaining allowance of the plan in the current period. */
+/** The customer's remaining plan allowance in the current period. */
 export type ImportedAllowance = { readonly row: number; readonly pool: string; readonly remaining: number };
 
 export type ImportedCredits = {

@@ -44,7 +44,7 @@ export const OpeningBalances = Type.Object({
 
 type OpeningBalances = Static<typeof OpeningBalances>;
 
-/** Lists customers with a number below `before` in the format of an import file, newest first. */
+/** Lists customers whose number is below `before`, in the format of an import file, newest first. */
 export function listOpeningBalances(
   cell: Pool,
   environmentId: EnvironmentId,

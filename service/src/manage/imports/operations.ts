@@ -35,7 +35,7 @@ export const ImportAnswer = Type.Object({
     "The number of rows that were not imported. If one row has an error, no row of the same customer is imported.",
   ),
   planChanged: count(
-    "The number of customers whose plan or its end date changed, including new customers with a plan.",
+    "The number of customers whose plan or plan end date changed, including new customers with a plan.",
   ),
   started: Type.Array(
     Type.Object({
@@ -90,9 +90,9 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       summary: "List customers in import format",
       description:
         "Newest first. `purser export` writes these customers to an import file. Each page shows the customers at the time of the " +
-        "call. Credits of open holds are included as if the holds were released. Allowance credits that the plan's latest version " +
-        "would not grant are listed as manual credits with the same expiry: credits that rolled over, and credits from an override " +
-        "or an older version.",
+        "call. Credits set aside by open holds are included. Allowance credits that the plan's latest version would not grant are " +
+        "listed as manual credits with the same expiry. These are credits that rolled over, and credits from an override or an older " +
+        "version.",
       params: Type.Object(environmentParams),
       query: strictObject(pageQuery),
       answer: pageOf(OpeningBalances),
@@ -117,20 +117,20 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         )
           .map((column) => `\`${column}\``)
           .join(", ")}. The file can have at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
-        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value, or " +
-        "uses the default below.\n\n" +
+        "Use `dryRun=true` first: it checks every row and writes nothing. If a column has a default below, an " +
+        "empty cell uses that default. Otherwise, an empty cell keeps the current value.\n\n" +
         "- `anchor` is the time from which a newly assigned plan counts its periods. Default: the time of the import.\n" +
         "- `allowanceRemaining` is the remaining part of the plan's allowance in the current period. It applies once, when the import " +
         "assigns the plan, and cannot exceed the allowance. Default: the full allowance.\n" +
         "- `credits` are added to the allowance. `kind` is `purchase`, `manual` (default) or `promotion`.\n" +
         "- `pool` is the pool of the row's `credits` and `allowanceRemaining`. Default: `credits`.\n" +
-        "- To import several balances for a customer, use one row for each balance, without other customers between them.\n\n" +
+        "- To import several balances for a customer, use one row per balance. Keep these rows together.\n\n" +
         "If credits have no `reference`, Purser derives one from the import's `name`, the customer, pool, kind and expiry. If you import " +
-        "the same file again under the same name, nothing is added twice. The rows of a customer are imported together or not at all. " +
+        "the same file again under the same name, credits are not added twice. The rows of a customer are imported together or not at all. " +
         "An error for one customer does not stop the import, unless you send `onError=stop`.\n\n" +
         "An upload that is slower than 8 KiB per second on average is stopped. An environment can run two imports at a time. If your " +
-        "session or token ends, or you lose the required role, the import stops with `sign_in_required` or `role_missing`. Earlier " +
-        "rows are kept.",
+        "session or token ends, or you lose the required role, the import stops with `sign_in_required` or `role_missing`. Rows that " +
+        "were already imported are kept.",
       params: Type.Object(environmentParams),
       query: strictObject({
         name: Type.String({

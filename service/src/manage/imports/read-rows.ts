@@ -9,7 +9,7 @@ import { type ImportedCustomer, joinRows } from "./imported-customer.ts";
 export const ROWS_MAX = 200_000;
 /** Limits the size of a transaction. A wallet has at most 50 open grants. */
 const ROWS_PER_CUSTOMER_MAX = 100;
-/** Accepts only commas and double quotes. If the format were guessed, a file could be read in two ways. */
+/** Accepts only commas and double quotes. If the format were guessed, a file could be misread. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
   // `parseRow` reports rows with a different number of columns.
@@ -20,11 +20,11 @@ const STRICT = {
 export type ReadRows =
   | { readonly kind: "customer"; readonly customer: ImportedCustomer }
   | { readonly kind: "bad_rows"; readonly rows: number; readonly errors: readonly RowError[] }
-  /** The file cannot be parsed from this row on. */
+  /** Reading stops at this row, because the file cannot be parsed or has too many rows. */
   | { readonly kind: "broken"; readonly error: RowError };
 
 /**
- * Streams the customers of a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
+ * Streams the customers in a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
  * If the file is truncated, the last customer is skipped, because other rows of this customer may be missing.
  */
 export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRows> {
@@ -50,7 +50,7 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
         group = null;
       }
       if (row > ROWS_MAX + 1) {
-        const message = `A file can have at most ${ROWS_MAX} rows. Send the rest in another file.`;
+        const message = `A file can have at most ${ROWS_MAX} rows. Send the remaining rows in another file.`;
         yield { kind: "broken", error: { row, column: null, code: "too_large", message } };
         return;
       }
@@ -114,7 +114,7 @@ function readHeader(cells: readonly string[]): readonly Column[] {
   return header;
 }
 
-/** Rejects files separated by semicolons or tabs. In many countries, spreadsheets export semicolons. */
+/** Rejects files separated by semicolons or tabs. In many countries, spreadsheets export files with semicolons. */
 function refuseOtherSeparators(cells: readonly string[]): void {
   const [first = ""] = cells;
   if (cells.length !== 1 || COLUMNS.some((known) => known === first)) return;
@@ -131,14 +131,14 @@ function invalidHeader(errors: readonly FieldError[]): Problem {
   return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
 }
 
-/** Describes an encoding or CSV error. Null for other errors. */
+/** Describes an encoding or CSV error. Null for any other error. */
 function describeBreak(error: unknown, row: number): RowError | null {
   if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
   if (!(error instanceof CsvError)) return null;
   return { row, column: null, code: "not_csv", message: `cannot be read as CSV: ${error.message}` };
 }
 
-/** Finds customers and references that appear twice. */
+/** Finds customers and references that appear twice in a file. */
 class Seen {
   readonly #customers = new Map<string, number>();
   readonly #references = new Map<string, number>();

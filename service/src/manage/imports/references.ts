@@ -5,10 +5,10 @@ import { FIRST_POOL } from "../catalog/content.ts";
 import type { ImportedCredits } from "./import-row.ts";
 import type { ImportedCustomer } from "./imported-customer.ts";
 
-/** Grants by their references, which make an import safe to repeat. */
+/** Existing grants by reference. References make an import safe to repeat. */
 export type Referenced = ReadonlyMap<string, ReferencedGrant>;
 
-/** An import and a customer. In a dry run, the number is null if the customer does not exist yet. */
+/** An import's name and a customer. In a dry run, the customer number is null if the customer does not exist yet. */
 export type Importing = { readonly name: string; readonly customerNumber: CustomerNumber | null };
 
 type Pools = ReadonlyMap<string, PoolId>;
@@ -28,7 +28,7 @@ export function referencesOf(
 }
 
 /**
- * Returns the reference for a row's credits. It contains Purser's customer number instead of the caller's ID, because references are
+ * Returns the reference for a row's credits. It contains the customer number instead of the customer ID, because references are
  * kept permanently and must not contain an erased ID.
  */
 export function creditsReference(importing: Importing, given: ImportedCredits, pool: PoolId): string | null {

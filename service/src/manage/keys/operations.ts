@@ -107,7 +107,8 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
     summary: "Rotate an API key",
     description:
       "Creates a key with the same name and scopes. The old key expires after `overlapSeconds`, unless it expires earlier. All processes " +
-      "reject the old key within 5 seconds after that. Idempotency keys belong to the project, so you can retry requests with the new key.",
+      "reject the old key within 5 seconds after it expires. Idempotency keys belong to the project, so you can retry requests with the " +
+      "new key.",
     params: keyParams,
     body: strictObject({
       overlapSeconds: Type.Integer({
@@ -136,7 +137,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** Returns the same error for missing keys and keys in another environment. A rotation also returns it for revoked or expired keys. */
+/** The same error for missing keys and for keys in another environment. On rotation, also for revoked or expired keys. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
     detail: "There is no such API key in this environment, or it is revoked or expired.",

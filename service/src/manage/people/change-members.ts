@@ -68,7 +68,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       const isDemoted = !mayActAs(role, before.role);
       if (isDemoted) await endAccess(tx, author.actor, before);
-      // A repeated demotion sets the member's current role again.
+      // When a demotion is repeated, the member already has the lower role.
       const mayNameKeys = isDemoted || input.role === before.role;
       if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
       if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
@@ -84,7 +84,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
   );
 }
 
-/** Removes a member. Ends the member's sessions, links and tokens, and revokes the named API keys. */
+/** Removes a member. Ends the member's sessions, links and tokens, and revokes the listed API keys. */
 export function expelMember(
   control: Pool,
   author: Author,
@@ -132,7 +132,7 @@ type Found =
   | { kind: "author_gone" | "author_demoted" | "not_found" | "above_own_role" };
 
 /**
- * Finds a member to change. Rejects a member with a higher role, because a password reset link would let the caller take over the
+ * Finds a member to change. Rejects a member with a higher role, because a password reset link would let the caller take over that
  * account.
  */
 async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {

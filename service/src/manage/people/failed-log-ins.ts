@@ -5,7 +5,7 @@ import { findMemberByEmail } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Visit } from "./sign-in.ts";
 
-/** Maximum one audit row per member in this time, and one row for all unknown emails. */
+/** In each window, at most one audit row per member is written, and one row for all unknown emails. */
 const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;

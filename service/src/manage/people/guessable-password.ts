@@ -124,7 +124,7 @@ function withoutWalks(text: string): string {
   return rest;
 }
 
-/** Returns the number of characters of `text`, from `at` on, that match the sequence. */
+/** Returns how many characters of `text`, starting at `at`, match the sequence. */
 function commonLength(text: string, at: number, walk: string): number {
   let length = WALK_LENGTH_MIN;
   while (length < walk.length && text[at + length] === walk[length]) length += 1;

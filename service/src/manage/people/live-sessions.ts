@@ -13,7 +13,7 @@ import {
 export class LiveSessions {
   readonly #control: Pool;
   readonly #idleSeconds: number;
-  /** Latest address of each session with uses that are not written yet. */
+  /** Latest IP address of each session whose last use is not yet written to the database. */
   #uses = new Map<number, string>();
 
   constructor(control: Pool, idleSeconds: number) {

@@ -5,7 +5,7 @@ import { networkOf } from "../../primitives/network.ts";
 const AT_ONCE_MAX = 1;
 /** Maximum number of waiting attempts, for known and unknown devices separately. */
 const WAITING_MAX = 10;
-/** Maximum number of logins per window by one member from one device or network. Each needs a password check and an audit row. */
+/** Maximum number of logins per window by one member from one device or network. Each login needs a password check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
 /** Maximum number of keys in a counter. Fewer password checks fit in a window, so only malformed attempts can fill a counter. */
@@ -43,7 +43,7 @@ export class LogInGuard {
   /** Emails with a waiting or running attempt from a known device. */
   readonly #knownAtWork = new Set<string>();
 
-  /** Waits for its turn, then checks a password and counts the result. `email` must be in lower case. */
+  /** Waits until it is the attempt's turn, then checks a password and counts the result. `email` must be in lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
@@ -70,13 +70,13 @@ export class LogInGuard {
     }
   }
 
-  /** Waits for its turn, then hashes a new password for a caller with a valid one-time link. */
+  /** Waits for a turn, then hashes a new password for a caller with a valid one-time link. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#refuseFull("known");
     return this.#inTurn("known", work);
   }
 
-  /** Counts an invalid body. Throws if the network has sent too many. */
+  /** Counts an invalid body. Throws if the network has sent too many invalid bodies. */
   countMalformed(address: string, nowMs: number): void {
     const network = networkOf(address);
     this.#malformed.refuse(network, nowMs);
@@ -106,7 +106,7 @@ export class LogInGuard {
     try {
       return await work();
     } finally {
-      // Passes the turn to the attempt that has waited longest, so that a new attempt cannot take it.
+      // Passes the turn to a waiting attempt, of the other kind if possible, so that a new attempt cannot take the turn.
       const { known, unknown } = this.#waiting;
       const [first, second] = this.#lastServed === "known" ? [unknown, known] : [known, unknown];
       const next = first.shift() ?? second.shift();
@@ -122,7 +122,7 @@ type Count = { count: number; readonly sinceMs: number };
 
 /** Counts uses of each key within a window that starts with the first use. The number of keys is limited. */
 class Counter {
-  /** Sorted by the start of the window. All windows have the same length, so they end in this order too. */
+  /** Sorted by the start of the window. All windows have the same length, so they also end in this order. */
   readonly #counts = new Map<string, Count>();
   readonly #max: number;
 

@@ -109,7 +109,7 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
   });
 }
 
-/** Revokes tokens and ends the links created with them. The caller holds the membership lock and passes all descendants. */
+/** Revokes tokens and ends the links created with them. The caller holds the membership lock. `tokens` includes all descendants. */
 export async function revokeTokens(
   tx: Tx,
   actor: Actor,

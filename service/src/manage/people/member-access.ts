@@ -21,10 +21,10 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endApiKeyIn } from "../keys/end-api-key.ts";
 import { revokeTokens } from "./management-tokens.ts";
 
-/** Maximum number of tokens, links and API keys listed, for each kind separately. */
+/** Maximum number of items listed, separately for tokens, links and API keys. */
 const LISTED_MAX = 1_000;
 
-/** Access of a member besides sessions. Tokens and links end when the member is demoted or removed, but API keys keep working. */
+/** A member's access other than sessions. Tokens and links end when the member is demoted or removed, but API keys keep working. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
   /** Links for the member, and links created by the member or with the member's tokens. */
@@ -85,7 +85,7 @@ const PATHS: Readonly<Record<MemberPurpose, string>> = {
 /** The token is in the URL fragment, because browsers do not send the fragment to the server. */
 export type MadeLink = { readonly path: string; readonly expiresAt: Instant };
 
-/** Creates a one-time link. It replaces the member's earlier links and expires no later than the token that created it. */
+/** Creates a one-time link that replaces the member's earlier links. A link created with a token expires no later than the token. */
 export async function makeLinkFor(
   tx: Tx,
   link: {

@@ -69,8 +69,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Invite a member",
       description:
-        "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send it to the member yourself, because " +
-        "Purser sends no email. You cannot assign a role above your own.",
+        "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send the link to the member yourself, " +
+        "because Purser sends no email. You cannot assign a role above your own.",
       body: strictObject({ email: emailField, name: personNameField, role: roleField }),
       answer: MemberWithLink,
       codes: ["already_exists"],
@@ -91,7 +91,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       description:
         "A new role applies from the member's next call. The last owner cannot be demoted.\n\n" +
         "A lower role ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
-        "`GET /manage/v1/members/{id}/access` lists them. API keys keep working, unless you list them in `revokeApiKeys`.",
+        "`GET /manage/v1/members/{id}/access` lists what would end. API keys keep working, unless you list them in `revokeApiKeys`.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
@@ -121,8 +121,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       summary: "Remove a member",
       description:
         "Ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
-        "`GET /manage/v1/members/{id}/access` lists them. API keys keep working, because a backend may depend on them, unless you list " +
-        "them in `revokeApiKeys`. The last owner cannot be removed.",
+        "`GET /manage/v1/members/{id}/access` lists what would end. API keys keep working, because a backend may depend on them, unless " +
+        "you list them in `revokeApiKeys`. The last owner cannot be removed.",
       params: memberParams,
       query: strictObject({
         revokeApiKeys: Type.Optional(
@@ -152,8 +152,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       summary: "Create a new link for a member",
       description:
         "If the member has not joined yet, returns a new invitation that is valid for a week. Otherwise returns a password reset link " +
-        "that is valid for a day. Earlier links for the member end. The new link also ends when you are demoted or removed, or when the token " +
-        "that created it ends.",
+        "that is valid for a day. Earlier links for the member end. The new link also ends when you are demoted or removed, or when the " +
+        "token that created the link ends.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found"],

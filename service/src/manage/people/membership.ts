@@ -16,12 +16,12 @@ export function authorOf(call: Call): Author {
   return { principal: principalOf(call), actor: actorOf(call) };
 }
 
-/** The current rights of a member, token or command. They limit the tokens and links that it created. */
+/** The current rights of a member, token or command. These rights limit the tokens and links that the member, token or command created. */
 export type Authority = {
   readonly role: Role;
   /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   readonly rootMemberId: number | null;
-  /** When these rights end, and the tokens and links created with them. Null if they do not expire. */
+  /** When these rights expire, and with them the tokens and links created under them. Null if the rights do not expire. */
   readonly expiresAt: Instant | null;
 };
 

@@ -14,10 +14,10 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
-/** Checks and hashes a member's new password. Throws if it is rejected. */
+/** Checks and hashes a member's new password. Throws if the password is rejected. */
 export type HashNew = (password: string, email: string) => Promise<string>;
 
-/** Returns a PHC string. It includes the cost parameters, so that a later release can increase the cost. */
+/** Returns a PHC string. The string includes the cost parameters, so that a later release can increase the cost. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive(password, { ...COST, salt, tagLength: TAG_BYTES });

@@ -35,7 +35,7 @@ const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as 
 
 /**
  * Creates a one-time link to set a new owner password. `email` must be in lower case. Disables the old password and ends all access
- * that depends on it, so that nobody with the old password can end the link.
+ * that depends on it, so that nobody with the old password can revoke the new link.
  */
 export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
   const nobodysHash = await hashPassword(makeSecret("nobody_"));

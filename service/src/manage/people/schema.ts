@@ -84,7 +84,7 @@ export const LinkBody = strictObject({
 export const Link = Type.Object({
   path: Type.String({
     description:
-      "Append this path to the address of this installation and send it to the member. Purser sends no email.",
+      "Append this path to the address of this installation and send the resulting link to the member. Purser sends no email.",
     examples: ["/join#pur_link_…"],
   }),
   expiresAt: timeField,
@@ -172,6 +172,6 @@ export const MemberAccess = Type.Object({
       projectId: Type.String({ examples: ["1"] }),
       environment: Type.Enum(["test", "live"]),
     }),
-    { description: "API keys created by the member or with the member's tokens. They keep working." },
+    { description: "API keys created by the member or with the member's tokens. These keys keep working." },
   ),
 });

@@ -38,8 +38,8 @@ const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // Caches that setup is done, because anyone can make this call, so it must not query the database each time. Caches only for a short
-  // time, because a failover may lose the first owner.
+  // Caches that setup is done, so that unauthenticated calls do not query the database each time. The cache expires soon, because a
+  // failover may lose the first owner.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -152,8 +152,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       noun: NOUN,
       summary: "Change your password",
       description:
-        "Ends your other sessions and all links created for you. Your other devices are no longer known. A token has no password and " +
-        "cannot make this call.",
+        "Ends your other sessions and all links created for you. Purser no longer recognizes your other devices. A token has no password " +
+        "and cannot make this call.",
       body: PasswordBody,
       answer: Me,
       codes: ["credentials_invalid", "role_missing", "rate_limited"],
@@ -240,8 +240,8 @@ function visitOf(request: FastifyRequest): Visit {
 }
 
 /**
- * Remembers the device, so that failed attempts from other devices do not block this browser. If this fails, the login still
- * succeeds.
+ * Remembers the device, so that failed attempts from other devices do not block this browser. If the device cannot be stored, the
+ * login still succeeds.
  */
 async function knowDevice(
   control: Pool,

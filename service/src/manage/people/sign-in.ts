@@ -30,7 +30,7 @@ import {
 } from "../../store/control/sessions.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
-/** Hash to compare with for unknown emails, so that their check takes as long as for known emails. */
+/** For unknown emails, passwords are checked against this hash, so that the check takes as long as for a known email. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
 /** Maximum number of sessions per member, so that repeated logins cannot fill the table. */
@@ -115,7 +115,7 @@ export async function findKnownDevice(
   return isKnown ? tokenHash.toString("hex") : null;
 }
 
-/** Remembers the browser after a login. Keeps a known device token, which members may share. Otherwise creates a new token. */
+/** Remembers the browser after a login. Reuses the browser's device token, even from another member, or creates a new token. */
 export function rememberDevice(
   control: Pool,
   { memberId, shown }: { memberId: number; shown: string | null },
@@ -146,7 +146,7 @@ export async function changePassword(
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
   return transaction(control, async (tx) => {
-    // Takes the lock before the sessions end. A concurrent access change in one of these sessions completes first or is rejected.
+    // Acquires the lock before ending the sessions. A concurrent access change in one of these sessions completes first or is rejected.
     await lockMembership(tx);
     const after = input.passwordHash;
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;

@@ -67,9 +67,9 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create a management token",
       description:
-        "The token is valid for one environment or the whole workspace. Its role cannot be above your own. It ends when you are demoted " +
-        "or removed. A token created with another token ends with that token. You and your tokens can have at most " +
-        `${TOKENS_MAX} active tokens in total. The secret is shown only in this response.`,
+        "The token is valid for one environment or the whole workspace. Its role cannot be above your own. The token ends when you are " +
+        "demoted or removed. A token created with another token ends with that token. You can have at most " +
+        `${TOKENS_MAX} active tokens, including those created with your tokens. The secret is shown only in this response.`,
       body: TokenBody,
       answer: Type.Object({
         token: Token,

@@ -50,7 +50,7 @@ const base = {
 export const Plan = Type.Object({
   ...base,
   versions: Type.Array(PlanVersion, {
-    description: "Newest first, at most 10. Empty if the plan was never published.",
+    description: "Published versions, newest first, at most 10. Empty if the plan was never published.",
   }),
   nextBefore: nullable(
     Type.Integer({

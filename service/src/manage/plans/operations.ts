@@ -142,7 +142,8 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Set or remove the default plan",
       description:
-        "The default plan applies to customers without an assigned plan. Customers on the old default plan move to the new one immediately.",
+        "The default plan applies to customers without an assigned plan. Customers on the old default plan move to the new default " +
+        "plan immediately.",
       params: Type.Object(environmentParams),
       body: strictObject({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }),
       answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
@@ -211,7 +212,7 @@ export function archivePlan(
     if (state.plan === null) return { outcome: { kind: "plan_not_found" }, audits: [] };
     const failure = judgePreconditions(preconditions, { etag: etagOfPlan(state), isReplaced: false });
     if (failure !== null) return { outcome: failure, audits: [] };
-    // Customers without an assigned plan would still get the default plan.
+    // If archived, the default plan would still apply to customers without an assigned plan.
     if (archived && catalog.defaultPlan.plan === state.plan.id)
       return { outcome: { kind: "still_default" }, audits: [] };
     const before = await readPlanContent(tx, environmentId, catalog, state.plan);
@@ -225,7 +226,7 @@ type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
 
 /**
  * Sets the default plan, which applies to customers without an assigned plan. Customers on the old default plan move to the new
- * one.
+ * default plan.
  */
 export function setDefaultPlan(
   cell: Pool,

@@ -12,7 +12,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, type PlanDraft } from "../../store/cell/plan-drafts.ts";
 import { type PlanContent, planContent } from "../catalog/content.ts";
 
-/** A plan with its published versions and its draft. The versions or the draft may be missing. */
+/** A plan with its published versions and its draft. Either the versions or the draft may be missing. */
 export type PlanState = {
   readonly key: string;
   readonly catalog: Catalog;

@@ -18,13 +18,13 @@ import { type MissingTerm, pinTerms } from "./terms.ts";
 
 export type PlanInput = PlanTerms & {
   readonly key: string;
-  /** Which existing customers get the version, in addition to new assignments. */
+  /** Which existing customers get the new version. New assignments always get it. */
   readonly reach: VersionReach;
 };
 
 export type PublishOutcome = { kind: "published"; state: FullPlanState } | MissingTerm;
 
-/** Publishes a plan's first or next version. Pins the current cost of its features. */
+/** Publishes a plan's first or next version. Pins the current cost of the plan's features. */
 export function publishPlan(cell: Pool, context: Context, input: PlanInput): Promise<PublishOutcome> {
   return editCatalog<PublishOutcome>(cell, context, (tx, catalog, at) =>
     publish(tx, context.environmentId, catalog, { input, at }),

@@ -19,7 +19,7 @@ export const codeField = nullable(
   Type.String({ description: "Set only for errors.", examples: ["idempotency_key_reused"] }),
 );
 
-/** Fields that logged requests and items of a customer's request list share. */
+/** Fields shared by `LoggedRequest` and `CustomerRequest`. */
 export const requestFields = {
   recordedAt: timeField,
   endpoint: endpointField,

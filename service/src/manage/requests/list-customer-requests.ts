@@ -29,7 +29,7 @@ type Found =
   | { readonly kind: "denial"; readonly at: Instant; readonly row: Denial }
   | { readonly kind: "logged"; readonly at: Instant; readonly row: LogRecord };
 
-/** Maximum log rows to read for one page. Most of them are charges and denials, which are listed from other tables. */
+/** Maximum log rows to read for one page. Most log rows are charges and denials, which are listed from other tables. */
 const LOGGED_MAX = 1_000;
 
 /** Maximum rows in one read of a filtered list. */
@@ -83,7 +83,7 @@ export function listCustomerRequests(
   });
 }
 
-/** The cursor of the first page: it starts at the newest rows, or at the newest before `until`. */
+/** Returns the cursor for the first page, which starts at the newest rows, or with `until` at the newest rows before that time. */
 async function firstCursor(
   tx: Tx,
   name: WalletName,
@@ -98,7 +98,7 @@ async function firstCursor(
   return { charge, denial: { recordedAt: until, id: Buffer.alloc(16) }, logged: highestLogId(until) };
 }
 
-/** The number of rows up to and including the match that fills the page. */
+/** Counts the rows up to and including the match that fills the page. */
 function countUntilFull(found: readonly Found[], wanted: number, isMatch: (one: Found) => boolean): number {
   let matched = 0;
   const last = found.findIndex((one) => {
@@ -135,7 +135,7 @@ async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
   const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
   const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
   const found = merged.filter(({ at }) => since === null || at >= since);
-  // Rows before `since` end the list.
+  // The list ends at the first row before `since`.
   if (found.length < merged.length) return { found, next: null };
   const count = charges.length + denials.length + others.length;
   const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
@@ -143,14 +143,14 @@ async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
   return { found, next };
 }
 
-/** False if the request's event occurred before the history window. The list skips such a late event and continues. */
+/** False if the request's event occurred before the history window. The list skips such an event and continues. */
 function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
   return occurredAt === null || occurredAt >= (since ?? 0);
 }
 
 /**
- * Whether the request must be listed from the log. Charges and settlements are in the ledger. The table of denials lacks denied
- * hold extensions, and denials for `customer_not_found` and `no_active_plan`.
+ * Whether the request must be listed from the log. Charges and settlements are in the ledger. The denials table does not contain
+ * denied hold extensions, or denials for `customer_not_found` and `no_active_plan`.
  */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
   if (code !== null || isReplay) return true;
@@ -160,8 +160,8 @@ function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean
 }
 
 /**
- * Merges the sources, newest first. Each source keeps its own order. Stops below `floor`, the oldest log row that was read, because
- * unread log rows may come next.
+ * Merges the sources, newest first. Each source keeps its own order. Stops before rows older than `floor`, the time of the oldest
+ * log row that was read, because unread log rows may come first.
  */
 function merge(
   { charges, denials, others }: { charges: Charge[]; denials: Denial[]; others: LogRecord[] },

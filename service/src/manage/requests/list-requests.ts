@@ -27,7 +27,7 @@ export type RequestFilter = OutcomeFilter & {
 
 export type RequestPage = {
   readonly items: LoggedRequest[];
-  /** Cursor for older requests. Null if there are none. */
+  /** Cursor for older requests. Null if there are no older requests. */
   readonly next: Uuid | null;
   /** Cursor for newer requests. Null if there are no requests yet. */
   readonly latest: Uuid | null;
@@ -82,7 +82,7 @@ function isByIndexAlone(filter: RequestFilter, by: LogColumn | null): boolean {
   );
 }
 
-/** The later of the two positions. A log ID contains the time at which the request was logged, which is never before the request. */
+/** The later of `after` and the lowest log ID at `since`. A log ID contains the logging time, which is never before the request. */
 function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);

@@ -19,9 +19,9 @@ const NOUN = "Requests";
 const HOURS_MAX = 168;
 
 const ABOUT_THE_LOG =
-  "The log is kept for 7 days. Requests are logged about a second after the response, without delaying it. A crash can lose the last " +
-  "second. Each process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains " +
-  "no bodies, metadata or API keys.";
+  "The log is kept for 7 days. Requests are logged about a second after the response, without delaying it. A crash can lose the log " +
+  "entries of the last second. For each environment, a process logs at most 200 successful requests and 1,000 errors and denials per " +
+  "second. The log contains no bodies, metadata or API keys.";
 
 const featureQuery = Type.Optional(
   Type.String({

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 export const outcomeQuery = {
   outcome: Type.Optional(
     Type.Enum(["ok", "denied", "failed"], {
-      description: "`denied`: denied for any reason. `failed`: status 4xx or 5xx. `ok`: all others.",
+      description: "`denied`: denied for any reason. `failed`: status 4xx or 5xx. `ok`: all other requests.",
     }),
   ),
   status: Type.Optional(

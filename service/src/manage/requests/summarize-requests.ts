@@ -48,7 +48,10 @@ export const RequestSummary = Type.Object({
       reason: reasonField,
       requests: Type.Integer({ examples: [14] }),
     }),
-    { description: "Most frequent first. An item without code and reason counts successful requests." },
+    {
+      description:
+        "Most frequent first. An item with neither a code nor a reason counts successful requests.",
+    },
   ),
   unknownFeatures: SeenKeys("Requested feature keys that are not defined."),
   unnamedEvents: SeenKeys("Recorded event keys without a name."),

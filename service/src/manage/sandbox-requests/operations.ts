@@ -68,7 +68,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       summary: "Send concurrent test requests",
       description:
         "Sends the same check or consume request `times` times concurrently, as a backend would. A consume charges the customer only " +
-        "once; the other requests get the same response. Works only in the test environment. In Live, the call fails with " +
+        "once. The other requests get the same response. Works only in the test environment. In Live, the call fails with " +
         "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors of the runtime API, such as a " +
         "reused key, are returned in `answers`. The request log shows each request under the ID of this call, and the audit " +
         "log shows the call. Safe to repeat: the same key charges only once.",

@@ -41,11 +41,11 @@ const NOUN = "Search";
 
 const DESCRIPTION =
   "Returns at most 10 results of each kind:\n\n" +
-  "- Customers: part of their ID, name, email or billing reference. Text of one or two characters matches only the beginning.\n" +
+  "- Customers: part of the ID, name, email or billing reference. Text of one or two characters matches only the beginning.\n" +
   "- Grants: the full reference, such as a payment ID.\n" +
   "- Charges, denials, holds and usage events: the ID.\n" +
   "- Idempotency keys: the full key.\n" +
-  "- Plans and features: the beginning of their key, or part of their name.\n\n";
+  "- Plans and features: the beginning of the key, or part of the name.\n\n";
 
 const query = strictObject({
   q: Type.String({
@@ -105,7 +105,7 @@ type SearchInput = {
   readonly since: Instant | null;
 };
 
-/** Searches the given environments in all their cells. */
+/** Searches the given environments in each cell that stores them. */
 async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
   const all: Found[] = [];
   for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {

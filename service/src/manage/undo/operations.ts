@@ -36,7 +36,9 @@ export const Undo = Type.Object({
   }),
   undone: countOf("Customers whose change is undone.", 38),
   alreadyUndone: countOf("Customers whose change was already undone."),
-  changedSince: countOf("Customers who are skipped, because their plan or block has changed since then."),
+  changedSince: countOf(
+    "Customers who are skipped, because their plan or block has changed since the change to undo.",
+  ),
   allSpent: countOf(
     "Customers who have spent all of the credits. The grant is still revoked, so that a later reversal does not return the " +
       "credits.",
@@ -52,7 +54,7 @@ export const Undo = Type.Object({
   erased: countOf("Customers who were erased."),
   credits: countOf("Unspent credits that are revoked.", 1900),
   held: countOf(
-    "Credits set aside by open holds. A settlement can still use them. Unused credits are lost when the hold ends.",
+    "Credits set aside by open holds. A settlement can still use these credits. Unused credits are lost when the hold ends.",
   ),
   spent: countOf(
     "Credits that were already spent and cannot be revoked. Credits of expired grants are not counted.",
@@ -81,7 +83,7 @@ export const Undo = Type.Object({
         }),
       ),
     }),
-    { description: "At most 200 customers. The counts include all customers." },
+    { description: "Affected customers, at most 200. The counts include all customers." },
   ),
   auditEntryId: nullable(
     Type.String({
@@ -98,7 +100,7 @@ const WHAT =
   "- Added credits: unspent credits are revoked.\n" +
   "- Assigned plans: the previous plan is assigned again with its original end date.\n" +
   "- Blocked or unblocked customers: the block is removed or restored.\n\n" +
-  "Customers whose plan or block has changed since then are skipped. To undo an interrupted bulk change, use its " +
+  "Customers whose plan or block has changed since that change are skipped. To undo an interrupted bulk change, use its " +
   "`bulk_change.started` entry.";
 
 /** Undoes audited changes. Undoing a bulk change counts as a long-running call, like the bulk change itself. */
@@ -137,7 +139,7 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       summary: "Undo a change",
       description:
         `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access. Send ` +
-        "it again to finish the undo.",
+        "the call again to finish the undo.",
       params,
       answer: Undo,
       codes: ["not_undoable"],
@@ -159,12 +161,13 @@ function describe(outcome: UndoOutcome): Static<typeof Undo> {
     throw new Problem("not_found", { detail: "There is no such audit entry in this environment." });
   if (outcome.kind === "not_undoable")
     throw new Problem("not_undoable", {
-      detail: "Only added credits, assigned plans and blocks can be undone, and bulk changes since 0.2.",
+      detail:
+        "Only added credits, assigned plans and blocks can be undone. Bulk changes made before 0.2 cannot be undone.",
     });
   if (outcome.kind === "running")
     throw new Problem("not_undoable", {
       detail:
-        "The bulk change is still running, or was cut off less than five minutes ago. Try again in a minute.",
+        "The bulk change is still running, or was interrupted less than five minutes ago. Try again in a minute.",
       retryAfterSeconds: 60,
     });
   const { action, counts, credits, held, spent, customers, auditEntryId } = outcome;

@@ -83,13 +83,13 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
     return { ...KEPT, outcome: "moved", movedTo: movedTo.customerId };
   }
   const { credits, held, grant } = revocation;
-  // The wallet does not contain expired credits either, but they were not spent.
+  // Expired credits are also missing from the wallet, but they were not spent.
   const isExpired = grant.expiresAt !== null && grant.expiresAt <= open.clock;
   const spent = isExpired ? 0 : grant.credits - credits - held;
   const save = (writing: Tx, context: Context): Promise<void> =>
     saveRevocation(writing, context, open, { ...revocation, note: null });
   if (credits + held === 0 && isExpired) return { ...KEPT, outcome: "expired" };
-  // Spent credits are revoked too, so that a later reversal does not return them.
+  // A fully spent grant is revoked too, so that a later reversal does not return the credits.
   if (credits + held === 0) return { ...KEPT, outcome: "all_spent", spent, save };
   return { ...KEPT, outcome: "undone", credits, held, spent, save };
 }
@@ -97,7 +97,7 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
 const PLAN_ACTIONS = ["plan.%"];
 const BLOCK_ACTIONS = ["customer.blocked", "customer.unblocked"];
 
-/** Assigns the previous plan with its anchor and end. A period that has not ended resumes with its remaining allowance. */
+/** Assigns the previous plan with its original anchor and end date. A period that has not ended resumes with its remaining allowance. */
 async function decidePlan(
   tx: Tx,
   open: OpenWallet,
@@ -115,7 +115,7 @@ async function decidePlan(
     now.endsAt === textIn(state, "endsAt") &&
     now.isDefault === (state?.["isDefault"] === true);
   const previous = findAssigned(catalog, before);
-  // No plan and the default plan are the same state, because the default plan applies whenever no other plan is assigned.
+  // No assigned plan and the default plan are the same state, because the default plan applies whenever no other plan is assigned.
   const isRestored = previous === null ? assignment === null || now.isDefault : isAt(before);
   if (isRestored) return { ...KEPT, outcome: "already_undone" };
   if (!isAt(after) || next !== null || (await hasLaterEntry(tx, open, id, PLAN_ACTIONS)))

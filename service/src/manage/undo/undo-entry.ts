@@ -33,7 +33,7 @@ import {
   type UndoableAction,
 } from "./undo-customer.ts";
 
-/** The action of the per-customer entries, for each bulk action. */
+/** Maps each bulk action to the action of its per-customer entries. */
 const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
   "plan.assigned_in_bulk": "plan.assigned",
   "credits.added_in_bulk": "credits.added",
@@ -41,12 +41,12 @@ const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
   "customers.unblocked_in_bulk": "customer.unblocked",
 };
 
-/** Maximum customers in the response. The counts include all customers. */
+/** Maximum number of customers in the response. The counts include all customers. */
 const SHOWN_MAX = 200;
 const PAGE_SIZE = 500;
 /** Without a summary entry, a bulk change counts as running for this long after its latest entry, because it may still be retrying. */
 const RUNNING_MS = 300_000;
-/** Longer than any pause between two entries of a bulk change. The search continues for this long after the latest entry. */
+/** Longer than any pause between entries of a bulk change. After an interruption, the search covers this long after the latest entry. */
 const PAUSE_MS_MAX = 3_600_000;
 
 type UndoneCustomer = CustomerUndo & ShownCustomer;
@@ -74,7 +74,7 @@ type Undoing = (entry: CustomerEntry, customerId: CustomerId, isBulk: boolean) =
 
 type Steps = {
   readonly undo: Undoing;
-  /** Records what was undone, even if the undo then failed. Returns the ID of the audit entry. */
+  /** Records what was undone, even if the undo failed later. Returns the ID of the audit entry. */
   readonly record: (done: Omit<UndoReport, "kind" | "customers" | "auditEntryId">) => Promise<string | null>;
 };
 
@@ -133,7 +133,7 @@ export async function undoEntry(
   });
 }
 
-/** Makes the same decisions as an undo, but writes nothing and takes no locks. */
+/** Makes the same decisions as an undo, but writes nothing and acquires no locks. */
 export function previewUndo(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -223,7 +223,7 @@ async function findPages(
   return bulkPages(cell, environmentId, { action, actor: entry.actor, startId: range.startId }, range);
 }
 
-/** The action to undo. In the start entry of a bulk change, the action is in the subject. */
+/** The action to undo. In the start entry of a bulk change, `subject` contains the action. */
 function actionOf({ action, subject }: AuditRecord): string {
   return action === BULK_STARTED ? subject : action;
 }

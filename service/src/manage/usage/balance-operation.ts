@@ -52,7 +52,8 @@ export function balanceOperation(parts: ManageParts): Operation {
         Type.Object({
           at: timeField,
           balance: Type.Integer({
-            description: "The balance at the end of the bucket or of the range.",
+            description:
+              "The balance at the end of the bucket, or at the end of the range if that is earlier.",
             examples: [750],
           }),
         }),
@@ -92,8 +93,8 @@ export function balanceOperation(parts: ManageParts): Operation {
 }
 
 /**
- * Reads a pool's balance just before each moment, from earliest to latest. All entries since the first moment must be attached.
- * Entries are numbered in order of time, so a binary search with about thirty lookups finds each moment.
+ * Reads a pool's balance just before each moment. Moments must be sorted, and no month since the first moment may be detached.
+ * Entries are numbered in order of time, so a binary search with about thirty lookups finds the last entry before each moment.
  */
 async function balancesAt(
   tx: Tx,
@@ -110,7 +111,7 @@ async function balancesAt(
   return balances.reverse();
 }
 
-/** Finds the number of the last entry before each moment; 0 if there is none. */
+/** Finds the number of the last entry before each moment. The number is 0 if no entry is earlier. */
 async function findLastEntries(
   tx: Tx,
   number: CustomerNumber,
@@ -125,7 +126,7 @@ async function findLastEntries(
     const times = await readEntryTimes(tx, number, [...middles]);
     for (const range of open) {
       const middle = middleOf(range);
-      // A missing entry is in a detached month, before all of these moments.
+      // A missing entry is in a detached month, which is before all requested moments.
       if ((times.get(middle) ?? Number.NEGATIVE_INFINITY) < range.moment) range.low = middle;
       else range.high = middle - 1;
     }

@@ -68,7 +68,7 @@ export function describeLine({ key, customerName, total, points: some }: Line): 
 
 export type Grouping = { readonly by: "none" | "event" | "feature" | "reason" | "customer" } | RowGrouping;
 
-/** Members and metadata are only in rows, not in roll-ups. `field` is the metadata field, or null for members. */
+/** Members and metadata are stored only in rows, not in roll-ups. `field` is the metadata field, or null for members. */
 type RowGrouping = { readonly by: "member" | "metadata"; readonly field: string | null };
 
 /** Maximum number of rows to read when grouping by member or metadata. Reading this many rows takes about a second. */

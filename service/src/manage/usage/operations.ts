@@ -96,7 +96,7 @@ function chart(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show usage over time",
     description:
-      "Returns exact sums of charges, events, denials or overage. Usage counts at the time it occurred, so a late event changes past " +
+      "Returns exact sums of charges, events, denials or overage. Usage is counted at the time it occurred, so a late event changes past " +
       "totals. A reversal reduces quantity and credits at the time of the reversal. The response has the largest lines, and combines " +
       "all other usage in `other`. Grouping by member or metadata reads individual rows, and is rejected if the range has more than " +
       `${count(GROUPED_ROWS_MAX)} rows for the customer or environment. ` +

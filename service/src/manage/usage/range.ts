@@ -13,7 +13,7 @@ import { notBefore, readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** The maximum time by which an event may be ahead of the clock. */
+/** How far in the future the timestamp of an event may be. */
 const AHEAD_MS = 5 * 60_000;
 
 const ABOUT_MINUTES = "Must be at minute 00, 15, 30 or 45.";
@@ -74,7 +74,8 @@ export const rangeAnswer = {
 
 export const completeToField = Type.String({
   format: "date-time",
-  description: "All requests that got a response before this time are included. Usually a few seconds ago.",
+  description:
+    "All requests that got a response before this time are included. This time is usually a few seconds ago.",
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 

@@ -7,7 +7,7 @@ import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.
 import { invalidField } from "../fields.ts";
 import { DAY_MS } from "./range.ts";
 
-/** Ranks the customers with the most usage, largest first. */
+/** Lists the customers with the most usage, highest first. */
 export async function rankUsers(
   tx: Tx,
   scope: UsageScope,
@@ -15,8 +15,8 @@ export async function rankUsers(
 ): Promise<RankedCustomer[]> {
   const extent = await readUsageExtent(tx, scope.environmentId);
   if (extent === null) return [];
-  // Skips days without usage at both ends. Extends the first and last day with usage to whole days, which are read from daily
-  // roll-ups.
+  // Skips days without usage at both ends of the range. Extends the first and last day with usage to whole days, because whole days
+  // are read from daily roll-ups.
   const first = Math.floor(extent.from / DAY_MS) * DAY_MS;
   const last = Math.ceil(extent.to / DAY_MS) * DAY_MS;
   const from = brandAs<Instant>(scope.from <= extent.from ? first : scope.from);
@@ -24,7 +24,7 @@ export async function rankUsers(
   return from < to ? rankCustomers(tx, { ...scope, from, to }, options) : [];
 }
 
-/** Turns a timeout caused by a long range into a 400, because a retry would also time out. */
+/** Turns a timeout caused by a long range into a 400 error, because a retry would also time out. */
 export async function refuseTooLong<T>(
   what: "customer totals" | "rows",
   answer: () => Promise<T>,
@@ -39,5 +39,5 @@ export async function refuseTooLong<T>(
   }
 }
 
-/** A timeout after less than this time is not caused by the range. */
+/** If a query times out sooner than this, the length of the range is not the cause. */
 const LONG_MS = 3_000;

@@ -39,7 +39,7 @@ export const scopeQuery = {
   pool: Type.Optional(
     Type.String({
       maxLength: 120,
-      description: "Only charges or overage of this pool.",
+      description: "Only charges or overage in this pool.",
       examples: ["credits"],
     }),
   ),

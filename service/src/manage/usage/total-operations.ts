@@ -50,7 +50,7 @@ function totals(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Show usage totals",
     description:
-      "Returns events, charges and overage by pool, and denials by reason in a range, for one customer or all. To invoice overage, read " +
+      "Returns events, charges and overage by pool, and denials by reason in a range, for one customer or for all. To invoice overage, read " +
       "the totals of each customer's billing period. Use the end of one period as the start of the next. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
@@ -106,7 +106,7 @@ function decisions(parts: ManageParts): Operation {
     summary: "Show charges and denials over time",
     description:
       "Returns the number of charges as `allowed`, and the number of denials by reason as `denied`. Each item of a request counts as " +
-      "a charge, and so does each settled hold. Replays, checks, and denials for an unknown customer or a missing plan do not count. " +
+      "a charge, and so does each settled hold. Replays, checks, and denials for an unknown customer or a missing plan are not counted. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -180,7 +180,7 @@ function customers(parts: ManageParts): Operation {
     summary: "List the customers with the most usage",
     description:
       "Lists customers by usage, largest first. `other` combines all other customers. A range that takes more than four seconds to " +
-      "read is rejected. Four seconds are enough for a few million pairs of customer and day.",
+      "read is rejected. Four seconds are enough to read daily usage for a few million combinations of customer and day.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({

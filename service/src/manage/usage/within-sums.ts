@@ -3,7 +3,7 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { BUCKET_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
 import { invalidField } from "../fields.ts";
 
-/** Maximum number of 15-minute buckets multiplied by customers. */
+/** Maximum for the number of 15-minute buckets multiplied by the number of customers. */
 const LOOK_UPS_MAX = 1_000_000;
 const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 
@@ -12,8 +12,8 @@ export const ABOUT_LOOK_UPS =
   `${COUNTED}. Only the part of the range between the environment's first and last usage counts.`;
 
 /**
- * Limits a range to the time between the environment's first and last usage, so that "since 1970" costs no more than "since the
- * first event".
+ * Limits a range to the time between the environment's first and last usage, so that a range from 1970 costs no more than a range
+ * from the first event.
  */
 export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(
   tx: Tx,

@@ -30,7 +30,7 @@ export function checkRoute(parts: CheckParts) {
   });
 }
 
-/** Handles a validated body, or throws a `Problem`. */
+/** Returns the response to a validated body, or throws a `Problem`. */
 export async function answerCheck(
   parts: CheckParts,
   { key, span }: Omit<Asking, "requestId">,

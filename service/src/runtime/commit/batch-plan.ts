@@ -17,7 +17,7 @@ import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { ConsumeRequest, EventRequest, Outcome, Undecided } from "./request.ts";
 
-/** Results of the first round trip, and the catalogs at the revisions that it returned. `MissingData` if a catalog is not in memory. */
+/** Results of the first round trip, and each catalog at the returned revision. `MissingData` if a catalog is not in memory. */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
@@ -33,7 +33,7 @@ export type BatchFacts = {
   readonly hasNewFormats: boolean;
 };
 
-/** Everything a batch writes in one transaction, and the outcome of each request, which is sent after the commit. */
+/** Everything a batch writes in one transaction, and the outcome of each request. Outcomes are sent after the commit. */
 export class BatchPlan {
   readonly outcomes: (Outcome | Undecided)[] = [];
   readonly changes = new WalletChanges();
@@ -45,8 +45,8 @@ export class BatchPlan {
   /** New customers with a reserved number, which the ledger entry of a consume request needs. */
   readonly newCustomers = new Map<string, NewCustomer>();
   /**
-   * New customers without a reserved number, created by events. Another process may create them first, so their number is looked up
-   * on insert.
+   * New customers without a reserved number, created by events. Another process may create them first, so the insert looks up their
+   * numbers.
    */
   readonly reporters = new Map<string, CustomerName>();
   /** New wallets for existing customers without one. */

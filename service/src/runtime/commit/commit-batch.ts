@@ -38,15 +38,15 @@ import { keyId } from "./decide-batch.ts";
 import type { Pending } from "./pending.ts";
 import { type ConsumeRequest, needsNewFormat, type RuntimeRequest } from "./request.ts";
 
-// One transaction in two round trips. `readFacts` locks and reads, `writePlan` writes and commits. The requests are decided
-// between the two calls. If the store cannot encode a row, it throws synchronously, so that no commit follows a write that was
-// never sent.
+// A batch is one transaction with two round trips. `readFacts` locks and reads. `writePlan` writes and commits. The requests are
+// decided between the two calls. If the store cannot encode a row, it throws synchronously, so that the commit is not sent without
+// the row.
 // Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
 // wallet locks, and each of its batches has one customer.
 
 type FactsOptions = {
   readonly catalogs: CatalogCache;
-  /** Whether to wait for locked wallets or to leave their requests undecided. */
+  /** Whether to wait for locked wallets. If false, requests for these wallets stay undecided. */
   readonly waits: boolean;
   /** How long idempotency keys are kept. If null, keys are kept permanently. */
   readonly idempotencyDays: number | null;
@@ -56,7 +56,7 @@ const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
 /** If edits make this many fetches stale, the catalog is read in the batch's transaction, while wallets are locked. */
 const FETCHES_MAX = 3;
 
-/** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is stale after a lock wait. */
+/** Reads the clock and the catalog revisions in separate statements after acquiring the locks, so that a wait cannot make them stale. */
 export async function readFacts(
   session: Session,
   batch: readonly Pending[],
@@ -112,7 +112,7 @@ export async function readFacts(
 
 /**
  * Reserves numbers for unknown customers that this batch may create. If a consume request may create a customer, unknown customers
- * in events get numbers too. A single sorted insert then creates all of them, which prevents deadlocks.
+ * in events get numbers too. A single sorted insert then creates all new customers, which prevents deadlocks.
  */
 async function reserveNumbers(
   session: Session,
@@ -134,7 +134,7 @@ async function reserveNumbers(
 
 /**
  * Whether the request may create its customer. A request that would be rejected regardless of the customer reserves no number,
- * because numbers are limited.
+ * because the supply of numbers is limited.
  */
 function mayCreate(
   request: ConsumeRequest,

@@ -14,8 +14,8 @@ import type { Pending } from "./pending.ts";
 import { type EventRequest, needsNewFormat, type Outcome, type Undecided } from "./request.ts";
 
 /**
- * Decides requests in arrival order. `answered` also has the responses of earlier requests in the batch, for later requests with the
- * same key.
+ * Decides requests in arrival order. `answered` also contains the responses from earlier in the batch, so that a later request with
+ * the same key gets the same response.
  */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
@@ -55,12 +55,12 @@ function decideNew(pending: Pending, facts: BatchFacts, plan: BatchPlan): Outcom
   }
 }
 
-/** Identifies a key by its hash, as the table does, because the text of an erased customer's key is deleted. */
+/** Identifies a key by its hash, as the table does, because erasing a customer deletes the text of the key. */
 export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
 
-/** The same request gets the original response. A different request gets 409, without details about the original. */
+/** The same request gets the original response. A different request gets 409, without details about the original request. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const { endpoint, environmentId, keyed } = pending.request;
   const conflict = findConflict({ endpoint, environmentId, fingerprint: keyed?.fingerprint }, earlier);

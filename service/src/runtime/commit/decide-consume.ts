@@ -18,7 +18,7 @@ import { refuse, withCatalog } from "./decide-one.ts";
 import type { Pending } from "./pending.ts";
 import { type ConsumeRequest, LOCKED, needsNewFormat, type Outcome, type Undecided } from "./request.ts";
 
-/** Denials that are not stored under the key, so that a request that arrives before the customer's plan can be retried. */
+/** Denials that are not stored under the key, so that a client can retry a request that arrived before the plan was assigned. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
 /** Decides a consume or hold request with a new key. Uses the wallet as earlier requests in this batch left it. */
@@ -39,7 +39,7 @@ export function decideConsume(
 
   const isKnown = plan.wallets.has(key);
   // If an identity sequence lags behind the existing rows, a reserved number may belong to another customer. Only the insert proves that
-  // it is free.
+  // the number is free.
   const hasNumber = isKnown || plan.newCustomers.has(key);
   const wallet = found === undefined || !hasNumber ? null : plan.readWallet(found);
   const known = wallet ?? (isKnown ? newWallet(now) : null);
@@ -64,7 +64,7 @@ export function decideConsume(
   return { kind: "answered", answer, replayed: false };
 }
 
-/** Finds the number reserved for an unknown customer who gets the default plan. The same transaction creates the customer. */
+/** Finds the number reserved for an unknown customer whom this transaction creates with the default plan. */
 function findNewCustomer(request: ConsumeRequest, { reservedNumbers }: BatchFacts): FoundWallet | undefined {
   const customerNumber = reservedNumbers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
@@ -94,7 +94,7 @@ function annotate({ keyed: { keyHash }, consumption }: ConsumeRequest, { hold }:
   return { hold: { number: hold.number, note: { keyHash, metadata, closing: null } } };
 }
 
-/** The ID of the hold or charge. The ID of a charge comes from its first ledger entry. */
+/** The ID of the hold or charge. A charge's ID is derived from its first ledger entry. */
 function nameTaken({ items, hold }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
   assert(found !== undefined, "an allowed request has a wallet");
   const { customerNumber } = found;

@@ -57,7 +57,7 @@ export function decideHoldChange(
     return refuse(pending, { kind: "hold_not_found" });
   const { kind, hold } = latest;
   if (kind === "settled" || kind === "released") return answerEnded(pending, action, latest);
-  // Checked only now, so that a repeated settlement gets its response even if the limit has since been lowered.
+  // Checked after the stored response, so that a repeated settlement gets its response even if the limit has since been lowered.
   const exceeded = exceededLimit(action.kind === "settle" ? action.metadata : null, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const result = withCatalog(facts, environmentId, (catalog) =>
@@ -74,7 +74,7 @@ function findNamed({ hold, environmentId }: HoldChangeRequest, found: FoundWalle
   return latest?.hold.openedAt === hold.openedAt ? latest : undefined;
 }
 
-/** Repeats the response to the request that ended the hold. Any other request is rejected. */
+/** Returns the stored response if the request repeats the one that ended the hold. Rejects any other request. */
 function answerEnded(pending: Pending, action: HoldAction, { kind, closing }: LatestHold): Outcome {
   if (action.kind === "extend" || closing?.fingerprint !== action.fingerprint)
     return refuse(pending, { kind: kind === "settled" ? "hold_settled" : "hold_released" });

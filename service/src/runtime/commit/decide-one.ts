@@ -6,7 +6,7 @@ import type { BatchFacts } from "./batch-plan.ts";
 import type { Pending } from "./pending.ts";
 import type { LOCKED, Outcome, Undecided } from "./request.ts";
 
-// Steps that all kinds of decisions have in common.
+// Steps shared by all kinds of decisions.
 
 export type Missing = Exclude<Undecided, typeof LOCKED>;
 

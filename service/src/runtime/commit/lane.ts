@@ -28,13 +28,13 @@ export type LaneOptions = {
 const RERUNS_MAX = 3;
 /** How many times a request is skipped before it moves to the blocking lane. */
 const SKIPS_MAX = 3;
-/** Maximum number of consecutive batches sent ahead that share a wallet. After that, other transactions can take the lock. */
+/** Maximum number of consecutive batches sent ahead that share a wallet. After these batches, other transactions can acquire the lock. */
 const AHEAD_MAX = 4;
 /** How long to retry a broken connection before rejecting requests. Keeps the total wait under a second. */
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const RECONNECT_PAUSE_MS = 200;
-/** Connect timeout while callers wait. The longer timeout is for reconnecting, when no caller waits. */
+/** Connect timeout while callers wait. The reconnect timeout is longer, because no caller waits for a reconnect. */
 const CONNECT_TIMEOUT_MS = 400;
 const RECONNECT_TIMEOUT_MS = 5_000;
 
@@ -136,7 +136,7 @@ export class Lane {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
-    // If the lane is down, this batch is half of a split batch, or was parked. It is rejected without waiting for the reconnect.
+    // While the lane is down, only half of a split batch or previously parked requests can get here. Rejects them immediately.
     if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
@@ -147,7 +147,7 @@ export class Lane {
         case "rerun":
           reruns += 1;
           if (reruns <= RERUNS_MAX) break;
-          // A request may conflict every time, for example for a new customer while an identity sequence lags behind the existing rows.
+          // A request may conflict every time, for example if its customer is new and an identity sequence lags behind the existing rows.
           if (batch.length > 1) return this.#commitHalves(batch);
           return refuse(batch, { kind: "overloaded" });
         case "bad_row":
@@ -199,7 +199,7 @@ export class Lane {
 
   /**
    * Sends the next batch's first round trip directly after this commit, without waiting for the commit's response, so that the
-   * database works while this process writes replies. This gave 30% more events per second in a measurement.
+   * database works while this process writes replies. In a measurement, a lane recorded 30% more events per second this way.
    */
   #openAhead(session: Session, closing: readonly Pending[]): void {
     if (this.#queue.length === 0) return;
@@ -238,7 +238,7 @@ export class Lane {
     return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
 
-  /** Halves the batch until the failing request is alone, so that the others succeed. */
+  /** Halves the batch until the failing request is alone, so that the remaining requests succeed. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     // Halving takes many round trips, so requests that are already too old are rejected first.
     for (const half of halve(refuseAged(batch)))
@@ -252,7 +252,7 @@ export class Lane {
 
   /**
    * Requests whose wallet was locked return to the front of the queue, or move to the blocking lane after `SKIPS_MAX`.
-   * Requests that lack a part of the catalog are parked until it is loaded.
+   * Requests that need a missing part of the catalog are parked until that part is loaded.
    */
   #settle(batch: readonly Pending[], outcomes: BatchPlan["outcomes"]): void {
     const again: Pending[] = [];
@@ -276,7 +276,7 @@ export class Lane {
     refuse(this.#parked.park(missing), { kind: "overloaded" });
   }
 
-  /** Marks the database as unreachable, and rejects all requests immediately until it responds again. */
+  /** Marks the database as unreachable. Until the database responds again, all requests are rejected immediately. */
   #goDown(batch: readonly Pending[]): void {
     refuse(batch, { kind: "unavailable" });
     refuse(this.#queue.takeAll(), { kind: "unavailable" });

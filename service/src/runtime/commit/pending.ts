@@ -7,9 +7,9 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   readonly request: R;
   readonly enqueuedAtMs: number;
   readonly settle: (outcome: Outcome) => void;
-  /** Chosen at the first attempt and kept, so that a repeated attempt cannot store a second event. */
+  /** The time and ID of the stored row. Chosen at the first attempt and kept, so that a retry cannot store a second event. */
   name: EventName | null;
-  /** A commit with this request was sent, and its outcome is unknown. */
+  /** Whether a commit that includes this request was sent but has an unknown outcome. */
   isUncertain: boolean;
   /** How many times the request was skipped because its wallet was locked. */
   skips: number;
@@ -32,7 +32,7 @@ export function refuse(batch: readonly Pending[], outcome: Outcome): void {
   for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
 }
 
-/** Rejects requests that have waited too long, and returns the others. */
+/** Rejects requests that have waited too long, and returns the remaining requests. */
 export function refuseAged(batch: readonly Pending[]): Pending[] {
   refuse(batch.filter(isTooOld), { kind: "overloaded" });
   return batch.filter((pending) => !isTooOld(pending));

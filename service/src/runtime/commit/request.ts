@@ -56,7 +56,7 @@ export type HoldChangeRequest = Sender & {
 export type HoldAction =
   | {
       readonly kind: "settle";
-      /** The quantity used: of the hold's only feature, or of each feature. If null, the full hold is charged. */
+      /** The quantity used, either of the hold's only feature or of each feature. If null, the full hold is charged. */
       readonly used: Quantity | readonly ConsumptionItem[] | null;
       readonly atMostHeld: boolean;
       readonly metadata: Metadata | null;
@@ -90,7 +90,7 @@ export type HoldProblem =
 
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
-  /** `text` is the JSON of the response without the caller's own fields. */
+  /** `text` is the JSON of the response without `holdId` and `customerId`. */
   | { kind: "hold_changed"; text: string; replayed: boolean; reason: Reason | null }
   /** The hold is unknown, has ended, or does not match the request. */
   | { kind: HoldProblem }
@@ -108,7 +108,7 @@ export type Outcome =
   /** Not executed, because of a bug. */
   | { kind: "fault"; error: unknown };
 
-/** Not decided, because another transaction has locked the wallet. The next batch retries. */
+/** Not decided, because another transaction has locked the wallet. The next batch retries the request. */
 export const LOCKED = { kind: "locked" } as const;
 
 /** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */

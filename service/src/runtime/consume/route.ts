@@ -32,9 +32,9 @@ export function consumeRoute(parts: ConsumeParts) {
     operationId: "consume",
     summary: "Authorize and charge a feature",
     description:
-      "Decides and charges in one durable step. When the response is `allowed: true`, the credits are charged exactly once, even if you " +
-      "repeat the request with the same key. Denials are stored under the key too, except `customer_not_found` and `no_active_plan`: " +
-      "you can retry these two with the same key.",
+      "Decides and charges the request in one durable step. When the response is `allowed: true`, the credits are charged exactly once, even if you " +
+      "repeat the request with the same key. Denials are stored under the key too, except `customer_not_found` and `no_active_plan`. " +
+      "You can retry these two denials with the same key.",
     body: ConsumeBody,
     answer: { description: "Whether the request was allowed and charged, or denied.", ...ConsumeAnswer },
     codes: [
@@ -48,7 +48,7 @@ export function consumeRoute(parts: ConsumeParts) {
   });
 }
 
-/** Handles a validated body, or throws a `Problem`. */
+/** Returns the response to a validated body, or throws a `Problem`. */
 export async function answerConsume(
   parts: ConsumeParts,
   caller: Asking,

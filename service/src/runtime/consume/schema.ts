@@ -54,7 +54,7 @@ export const ConsumeBody = Type.Object(consumeFields, {
 
 export type ConsumeBody = Static<typeof ConsumeBody>;
 
-/** The fields of a body that check and consume both read. */
+/** The body fields that check and consume requests share. */
 export type QuestionBody = Omit<ConsumeBody, "idempotencyKey">;
 
 const nullableTime = (description: string) =>
@@ -64,7 +64,7 @@ const nullableTime = (description: string) =>
 
 const affordableQuantity = Type.Integer({
   description:
-    "Only if denied: how many units the balance, overage and limit allow now. With `items`: how many units of the denied item are allowed after the items before it.",
+    "Only if denied: how many units the balance, overage and limit allow now. With `items`: how many units of the denied item are allowed in addition to the earlier items.",
   examples: [4],
 });
 
@@ -114,12 +114,12 @@ const positionFields = {
     Type.Object(
       {
         credits: Type.Union([Type.Integer(), Type.Null()], {
-          description: "Overage credits that the plan allows per period. Null: unlimited.",
+          description: "Overage credits that the plan allows per period. Null if unlimited.",
           examples: [500],
         }),
         used: Type.Integer({ description: "Used in this period.", examples: [20] }),
         remaining: Type.Union([Type.Integer(), Type.Null()], {
-          description: "Overage that is neither used nor held. Null: unlimited.",
+          description: "Overage that is neither used nor held. Null if unlimited.",
           examples: [480],
         }),
       },
@@ -176,7 +176,7 @@ export const ofItems = <T extends TProperties>(charge: T) => ({
     ),
     {
       description:
-        "In the order of the request. A check returns each `balance` before the whole request. Other requests return it after the whole request.",
+        "In the order of the request. In a check, each `balance` is the balance before the whole request. Otherwise, it is the balance after the whole request.",
     },
   ),
 });

@@ -19,7 +19,7 @@ const time = Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.
 
 const params = Type.Object({
   customerId: customerIdField(
-    "An unknown customer gets the results that a check would return, and is not created.",
+    "For an unknown customer, returns the same results as a check. The customer is not created.",
   ),
 });
 
@@ -29,7 +29,7 @@ const query = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 121 * FEATURES_MAX,
-        description: `Up to ${FEATURES_MAX} feature keys, separated by commas. Default: the first ${FEATURES_MAX} features of the catalog by key, without archived ones.`,
+        description: `Up to ${FEATURES_MAX} feature keys, separated by commas. Default: the first ${FEATURES_MAX} features in the catalog that are not archived, sorted by key.`,
         examples: ["image.generate,chat.tokens"],
       }),
     ),
@@ -148,7 +148,7 @@ async function answerCustomer(
   return { text: JSON.stringify({ customerId, ...outcome.view }), isReplay: false, reason: null };
 }
 
-/** The first features of the catalog, by key. */
+/** The first features in the catalog that are not archived, sorted by key. */
 function firstOf({ features }: Catalog): FeatureKey[] {
   const active = [...features.values()].filter(({ archivedAt }) => archivedAt === null);
   return active

@@ -27,8 +27,8 @@ export function batchRoute({ lanesOf, publicUrl }: BatchParts) {
     operationId: "recordEvents",
     summary: "Record up to 1,000 events",
     description:
-      "Stores each event like `POST /v1/events`, and shares its idempotency keys. A rejected event does not affect the others: " +
-      "the response is 200, with a result for each event in order. All accepted events are stored before the response is sent. " +
+      "Stores each event like `POST /v1/events`. Both endpoints share idempotency keys. A rejected event does not affect the other " +
+      "events: the response is 200, with a result for each event in order. All accepted events are stored before the response is sent. " +
       "If every event fails with status 500 or 503, the response is that error. " +
       "It is always safe to send the same batch again. The body can be up to 1 MiB. Each event counts against the rate limit.",
     body: BatchBody,
@@ -59,7 +59,7 @@ async function readEvents(
   request: FastifyRequest,
 ): Promise<(EventRequest | Result)[]> {
   const read: (EventRequest | Result)[] = [];
-  // A span records one step at a time, so only the last event gets the span, because it is committed last.
+  // A span records one step at a time, so only the last event, which is committed last, gets the span.
   const asking = { ...caller, span: null };
   for (const [index, event] of events.entries()) {
     if (index > 0 && index % EVENTS_PER_TURN === 0) await nextTurn();
@@ -84,7 +84,7 @@ function toResult(outcome: Outcome | undefined): Result {
 
 /**
  * If Purser decided none of the events, the whole request fails, as with a single event. Clients then retry the batch without
- * reading results. An unknown outcome takes precedence, because the other errors say that nothing was executed.
+ * reading results. An unknown outcome takes precedence, because the other errors state that nothing was executed.
  */
 function refuseIfNoneWasDecided(results: readonly Result[]): void {
   const errors = results.flatMap((result) => ("error" in result ? [result.error] : []));

@@ -21,7 +21,7 @@ const CODES_OF_ENDS = [
   "outcome_unknown",
 ] as const;
 
-/** Charges what was actually used, and releases the rest. */
+/** Charges for the quantity that was used, and releases the remaining credits. */
 export function settleHoldRoute(lanesOf: LanesOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}/settle",
@@ -29,8 +29,8 @@ export function settleHoldRoute(lanesOf: LanesOf) {
     operationId: "settleHold",
     summary: "Settle a hold with the quantity used",
     description:
-      "Charges for the quantity that was actually used, and releases the rest. A settlement is never denied, because the work is done. If the " +
-      "price exceeds the hold, the excess is taken from the customer's other credits, then from overage. Any amount that neither covers is " +
+      "Charges for the quantity that was actually used, and releases the remaining credits. A settlement is never denied, because the work is done. " +
+      "If the price exceeds the hold, the excess is taken from the customer's other credits, then from overage. Any amount that neither covers is " +
       "returned as `creditsUncovered`. " +
       "Repeating the same settlement returns the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
       "credits can be settled up to 35 days after its expiry. The response then has `late: true`.",
@@ -77,7 +77,7 @@ export function extendHoldRoute(lanesOf: LanesOf) {
       "total is denied, the response has `allowed: false` and the hold does not change. Only for holds on one feature.",
     params: holdParams,
     body: ExtendBody,
-    answer: { description: "The hold as it is now.", ...ExtendAnswer },
+    answer: { description: "The current state of the hold.", ...ExtendAnswer },
     codes: [...CODES_OF_ENDS, "hold_items_mismatch", "hold_too_long"],
     handle: (caller, { params, body }) =>
       changeHold(lanesOf, caller, { ...params, ...body }, readExtension(body)),

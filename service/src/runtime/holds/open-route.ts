@@ -11,8 +11,8 @@ export function openHoldRoute(parts: ConsumeParts) {
     operationId: "openHold",
     summary: "Set credits aside for work",
     description:
-      "For work whose cost is known only afterward. Decides like consume, but sets the credits aside instead of charging them. No other " +
-      "request can spend them. Settle the hold with the quantity that was actually used. A hold counts toward limits immediately, and expires at " +
+      "For work whose cost is known only afterward. Decides like consume, but sets credits aside instead of charging them. No other " +
+      "request can spend these credits. Settle the hold with the quantity that was actually used. A hold counts toward limits immediately, and expires at " +
       "`expiresAt`. A customer can have at most 1,000 open holds.",
     body: HoldBody,
     answer: { description: "Whether the credits were set aside.", ...HoldAnswer },
@@ -28,7 +28,7 @@ export function openHoldRoute(parts: ConsumeParts) {
   });
 }
 
-/** The duration of the hold, from a validated body. */
+/** Reads the hold's duration and expiry action from a validated body. */
 export function readDuration({
   expiresInSeconds,
   onExpiry,

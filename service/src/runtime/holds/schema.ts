@@ -74,7 +74,7 @@ export const SettleBody = Type.Object(
         minItems: 1,
         maxItems: ITEMS_MAX,
         description:
-          "The quantity of each feature that was actually used. A feature of the hold that is not listed is not charged.",
+          "The quantity actually used of each feature. A feature of the hold that is not listed is not charged.",
       }),
     ),
     atMostHeld: Type.Optional(

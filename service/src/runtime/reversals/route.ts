@@ -21,7 +21,7 @@ import { toAnswer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { ReverseAnswer, ReverseBody, reverseParams } from "./schema.ts";
 
-/** Reverses a charge. Resolves when the reversal is durable. Passed in, because `manage` and `runtime` do not import each other. */
+/** Reverses a charge. Resolves when the reversal is durable. Injected, because `manage` and `runtime` do not import each other. */
 export type ReverseCharge = (
   where: Pick<Caller, "projectId" | "environmentId" | "cell"> & { readonly actor: Actor },
   reversal: Reversal,
@@ -36,8 +36,8 @@ export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce<ProjectId>) 
     operationId: "reverse",
     summary: "Reverse a charge",
     description:
-      "Returns the credits of a charge from the last 35 days: for the whole request, or for a `quantity`. Credits return to the grants they " +
-      "came from and keep their expiry, and the limit counter decreases. Never returns more than was charged. Repeating the reversal of a " +
+      "Returns the credits of a charge from the last 35 days, for the whole request or for a `quantity`. Credits return to the grants they " +
+      "came from and keep their expiry. The limit counter decreases. Never returns more than was charged. Repeating the reversal of a " +
       "whole charge returns the same response. A reversal of a `quantity` needs an `idempotencyKey`.",
     params: reverseParams,
     body: ReverseBody,
@@ -77,7 +77,7 @@ function readReversal(consumeId: string, body: ReverseBody): Reversal {
       errors.push({
         field: "idempotencyKey",
         code: "unknown_field",
-        message: "is only allowed with `quantity`: repeating the reversal of a whole charge is safe",
+        message: "is only allowed with `quantity`, because repeating the reversal of a whole charge is safe",
       });
   } else if (idempotencyKey === undefined) errors.push(required("idempotencyKey", "with `quantity`"));
   refuseIfAny(errors);
@@ -100,7 +100,7 @@ function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }>)
       return toProblem(outcome);
     case "charge_not_found":
       return new Problem(outcome.kind, {
-        detail: "This customer has no charge with this ID, or it did not charge the feature.",
+        detail: "This customer has no charge with this ID, or the charge does not include the feature.",
       });
     case "charge_too_old":
       return new Problem(outcome.kind, {

@@ -35,8 +35,8 @@ export const ReverseBody = Type.Object(
     }),
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
-        "Required with `quantity`, and only allowed with it: a retry with the same key and request returns the original response. " +
-          "A whole charge can be reversed only once, so it needs no key.",
+        "Required with `quantity`, and not allowed without it. A retry with the same key and request returns the original response. " +
+          "A whole charge can be reversed only once, so its reversal needs no key.",
       ),
     ),
     note: Type.Optional(noteField),
@@ -52,7 +52,7 @@ export const ReverseAnswer = Type.Object(
     customerId: Type.String({ examples: ["customer_42"] }),
     creditsReturned: Type.Integer({
       description:
-        "Credits that this request returned. Credits of a grant that has expired or was revoked cannot be spent again.",
+        "Credits that this request returned. Credits returned to an expired or revoked grant cannot be spent.",
       examples: [10],
     }),
     overageCredits: Type.Integer({ description: "Overage that this request reversed.", examples: [0] }),
@@ -71,7 +71,7 @@ export const ReverseAnswer = Type.Object(
         },
         closed,
       ),
-      { description: "The quantity and credits of each feature that this request reversed." },
+      { description: "The quantity and credits that this request reversed, per feature." },
     ),
   },
   closed,

@@ -9,7 +9,7 @@ import {
 } from "../../primitives/brand.ts";
 import { readPeriod } from "./overrides-state.ts";
 
-// The formats of an assignment and of counters in `wallets.state`, which wallet-state.ts describes.
+// The formats of assignments and counters in `wallets.state`. wallet-state.ts describes the complete format.
 
 type AllowanceState = [
   number,
@@ -41,7 +41,7 @@ export type AssignmentState = [
   AllowanceState[],
   CounterState[],
 ];
-/** The `fromHold` of all counters in a wallet that never had a hold. */
+/** The value of `fromHold` in wallets that never had a hold. */
 const FIRST_HOLD = 1;
 
 export function readEnd(end: number | null): Instant | null {

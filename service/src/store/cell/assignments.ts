@@ -29,7 +29,7 @@ const CHANGE_NUMBER = {
   unscheduled: 8,
 } as const satisfies Record<AssignmentChangeKind, number>;
 
-/** All kinds of plan changes, in the order of their stored numbers. */
+/** All kinds of plan changes. The position of each kind determines the number stored for it. */
 export const ASSIGNMENT_CHANGES = [
   "started",
   "resumed",
@@ -172,11 +172,11 @@ const COUNT = statement(
 export type CountedCustomers = {
   readonly scanned: number;
   readonly onPlan: number;
-  /** Number of the last customer scanned. Null if no customers remained. */
+  /** Number of the last customer scanned. Null if no customer was left to scan. */
   readonly last: number | null;
 };
 
-/** Counts the customers on the plan, assigned or by default, among the next `limit` customers after number `after`. */
+/** Scans up to `limit` customers with a number above `after`. Counts those on the plan, whether by assignment or by default. */
 export async function countPlanCustomers(
   tx: Tx,
   { environmentId, plan }: { readonly environmentId: EnvironmentId; readonly plan: PlanId },

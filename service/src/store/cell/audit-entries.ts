@@ -58,7 +58,7 @@ const LIST_OF_CALL = statement(
   limit $9`,
 );
 
-/** A call that changed many customers, identified by its audit entries. */
+/** Identifies the audit entries of a call that changed many customers. */
 export type BulkCall = Pick<AuditRecord, "action" | "actor"> & {
   /** The ID of the start entry. The change's entries store this ID as `inBulk`. Entries recorded before 0.2 store only `true`. */
   readonly startId: string | null;
@@ -78,7 +78,7 @@ export function listEntriesOfCall(
   return listRows(tx, LIST_OF_CALL, parameters, ROW);
 }
 
-/** How far a failover may set the clock back. A bulk change can then have entries dated before its start. */
+/** How far a failover may set the clock back. After such a failover, a bulk change can have entries dated before its start. */
 export const CLOCK_STEP_MS_MAX = 60_000;
 
 const COUNT_OF_BULK = statement(
@@ -123,8 +123,8 @@ const END = describeRow({
 const FIND_BULK_END = statement("audit.find_bulk_end", `select ${END.list}`);
 
 /**
- * When the bulk change with this start entry ended. `isActive` is true if the change wrote an entry about a customer within the last
- * `activeMs`.
+ * Finds when the bulk change with this start entry ended. `isActive` is true if the change wrote an entry about a customer within the
+ * last `activeMs` milliseconds.
  */
 export async function findBulkEnd(
   tx: Tx,
@@ -180,7 +180,7 @@ export type LedgerPlace = {
   readonly recordedAt: Instant;
 };
 
-/** The notes of ledger entries, by their index in `places`. An erased customer's entries have no notes. */
+/** The notes of ledger entries, keyed by index in `places`. Entries of erased customers have no notes. */
 export async function listNotes(tx: Tx, places: readonly LedgerPlace[]): Promise<Map<number, string>> {
   const { rows } = await tx.run(LIST_NOTES, [
     bigints(places.map(({ customerNumber }) => customerNumber)),

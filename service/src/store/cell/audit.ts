@@ -30,7 +30,7 @@ export type AuditRow = {
   readonly recordedAt: Instant;
   readonly actor: Actor;
   readonly action: string;
-  /** The object of the action, such as a plan's key. Never a customer's ID, because the audit log cannot be erased. */
+  /** The key or ID of the changed object. Never a customer's ID, because audit entries cannot be erased. */
   readonly subject: string;
   readonly customerNumber: CustomerNumber | null;
   readonly before: object | null;
@@ -148,7 +148,7 @@ const SCAN = statement(
   order by s.id desc`,
 );
 
-/** Scans each source by its own index and merges the newest entries. */
+/** Scans each source with the index for that source, and merges the newest entries. */
 export function scanAudit(
   tx: Tx,
   sources: readonly AuditSource[],
@@ -188,7 +188,7 @@ export function findCustomerNumbers(
   return listRows(tx, FIND_NUMBERS, [environmentIds, customerId], NAME);
 }
 
-// A grant and its audit entry have the same time, and the entry's ID starts with that time, so few rows are read for each grant.
+// A grant has the same time as its audit entry, whose ID starts with this time. So the query reads only a few rows per grant.
 const FIND_ACTORS = statement(
   "audit.find_actors_of_grants",
   `
@@ -216,7 +216,7 @@ export type GivenGrant = {
 /** An `Actor` without the request ID. */
 export type GrantActor = { readonly kind: string; readonly id: string | null };
 
-/** The actor who added each of these grants, in order. Null if there is no audit entry, as for an allowance. */
+/** Returns the actor who added each grant, in the order of `grants`. Null for grants without an audit entry, such as allowances. */
 export async function findActorsOfGrants(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -109,7 +109,7 @@ const UPSERT_PLAN = statement(
   returning id`,
 );
 
-/** Creates or renames a plan. `documentBytes` is the size of its latest version in an export. Null leaves it unchanged. */
+/** Creates or renames a plan. `documentBytes` is the exported size of its latest version. Null keeps the stored size. */
 export async function upsertPlan(
   tx: Tx,
   environmentId: EnvironmentId,

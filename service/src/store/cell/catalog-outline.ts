@@ -3,8 +3,8 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
 
-// Reads the whole catalog except the pinned features of plan versions, which make up most of it. Every published version has a line of a
-// few hundred bytes, because customers on older versions may still have to move through that version.
+// Reads the catalog without the pinned features of plan versions, which make up most of its size. All published versions are included, with
+// a few hundred bytes each, because customers on older versions may still have to move through them.
 const LOAD = statement(
   "catalogs.load_outline",
   `
@@ -74,7 +74,7 @@ const BYTES_OF_JSON = 3;
 
 /**
  * Loads the catalog without the features of plan versions. Uses one statement, so that revision and content come from the same snapshot.
- * `pin` returns a version's features, and also receives the lines of all versions of the plan. Null if the environment has no catalog yet.
+ * `pin` returns a version's features. Its second argument lists all versions of the plan. Null if the environment has no catalog yet.
  */
 export async function loadOutline(
   tx: Tx,

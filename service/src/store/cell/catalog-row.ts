@@ -19,8 +19,8 @@ const READ_REVISIONS = statement(
 );
 
 /**
- * The current revision of each environment's catalog. Omits environments without a catalog. Every edit gets a new revision, which is never
- * reused, even if a failover loses an edit and its version number is assigned again.
+ * The current revision of each environment's catalog. Omits environments without a catalog. Every edit gets a new revision. If a failover
+ * loses an edit, the version number is assigned again, but the revision is never reused.
  */
 export async function readCatalogRevisions(
   tx: Tx,
@@ -64,8 +64,8 @@ const RAISE = statement(
 );
 
 /**
- * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the edit
- * takes effect, which is never before an earlier edit took effect.
+ * Increments the version. The updated row stays locked until this transaction ends, so edits are serialized. Returns the time at which
+ * the edit takes effect. This time is never before the time of an earlier edit.
  */
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);
@@ -81,7 +81,7 @@ const LOCK = statement(
   for update`,
 );
 
-/** Blocks other edits until this transaction ends, without raising the version. */
+/** Blocks other edits until this transaction ends, without incrementing the version. */
 export function lockCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Rows> {
   return tx.run(LOCK, [environmentId]);
 }
@@ -123,7 +123,7 @@ export async function isFeatureElsewhere(
   return rowCount > 0;
 }
 
-// Size as JSON, rounded up: 160 bytes for the field names and numbers in a feature, and 60 bytes for those in a pool or event key.
+// Estimates the JSON size, rounded up. Field names and numbers take 160 bytes per feature, and 60 bytes per pool or event key.
 const MEASURE = statement(
   "catalogs.measure",
   `

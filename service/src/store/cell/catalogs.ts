@@ -11,7 +11,7 @@ import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
 const TERMS_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Plan versions whose features one statement reads. With a thousand features per version, the statement reads 32,000 rows in about 50 ms.
+ * Maximum plan versions per statement. With a thousand features per version, a statement reads 32,000 rows in about 50 ms.
  */
 const VERSIONS_AT_ONCE = 32;
 
@@ -20,8 +20,8 @@ type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
  * A cache of catalogs for this process, bounded in bytes. After acquiring its locks, a decision reads the catalog's revision from the
- * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read but never
- * causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
+ * database and accepts only that revision from the cache. So an edit applies to the next request. A stale cache costs an extra read, but
+ * never causes a wrong response. The pinned features of a version never change and are cached under the version's identity.
  */
 export class CatalogCache {
   readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
@@ -29,7 +29,7 @@ export class CatalogCache {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #read: Read | null;
 
-  /** `read` runs a fetch on a connection that holds no locks. */
+  /** `read` runs its callback on a connection that holds no locks. */
   constructor(read: Read | null = null) {
     this.#read = read;
   }
@@ -41,7 +41,7 @@ export class CatalogCache {
     return known?.revision === revision ? known.catalog : new MissingOutline(this, environmentId, revision);
   }
 
-  /** Returns each environment's catalog, or an object that names the missing data. Environments in `now` are read immediately. */
+  /** Returns each environment's catalog. If it is not cached, reads it for environments in `now`, and otherwise returns `MissingData`. */
   async findAll(
     tx: Tx,
     environments: Iterable<EnvironmentId>,
@@ -183,7 +183,7 @@ class PinnedElsewhere implements PinnedFeatures {
     );
   }
 
-  /** Includes the following versions, because a customer who was inactive for a long time moves through them one by one. */
+  /** Includes later versions, because a customer who was inactive for a long time moves through them one by one. */
   #withFollowing(): VersionLine[] {
     const following = this.#plan.filter(
       ({ number, reach }) => number > this.#version.number && reach !== "new_assignments",
@@ -225,7 +225,7 @@ export async function loadCatalogs(
   return catalogs;
 }
 
-/** The same catalog with the pinned features of these versions included, for use after the transaction. */
+/** Returns a copy of the catalog that contains the pinned features of these versions, for use after the transaction. */
 export async function withTerms(
   tx: Tx,
   environmentId: EnvironmentId,

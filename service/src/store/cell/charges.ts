@@ -82,7 +82,7 @@ const LIST = chargeStatement(
   "and l.sequence < $3 order by l.customer_number desc, l.sequence desc limit $4",
 );
 
-/** The charges of one request, in order. Empty if the environment has no such request. */
+/** The charges of one request, in ledger order. Empty if the environment has no such request. */
 export async function listChargesOfRequest(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -92,7 +92,7 @@ export async function listChargesOfRequest(
   return (await listRows(tx, LIST_OF_REQUEST, parameters, NAMED_CHARGE)).reverse();
 }
 
-/** One customer's charges below the sequence `before`, newest first. */
+/** A customer's charges with a sequence below `before`, newest first. */
 export function listCharges(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -9,7 +9,7 @@ const READ = statement(
   select (extract(epoch from clock_timestamp()) * 1000)::bigint`,
 );
 
-/** The database's clock. A separate statement, so that it is read after the locks and not from a snapshot taken before the wait. */
+/** Reads the database clock in a separate statement, so that the time is read only after earlier statements have acquired their locks. */
 export async function readClock(tx: Tx): Promise<Instant> {
   const { rows } = await tx.run(READ);
   return readInstant(rows[0]?.[0]);
@@ -18,7 +18,7 @@ export async function readClock(tx: Tx): Promise<Instant> {
 const READ_OLDEST = statement(
   "clock.read_oldest",
   `
-  -- The start may be hidden from this role. Our transactions end within seconds, so a minute is enough.
+  -- This role may be unable to see when a transaction started. One minute is enough: Purser's transactions end within seconds.
   select (extract(epoch from min(coalesce(a.xact_start, clock_timestamp() - interval '1 minute'))) * 1000)::bigint
   from pg_locks as l
   left join pg_stat_activity as a on a.pid = l.pid
@@ -30,9 +30,9 @@ const READ_OLDEST = statement(
 );
 
 /**
- * All wallet decisions and catalog edits dated before the returned time are committed. Every writer locks a wallet or catalog row
- * before it reads the clock, so the locks on these two tables show all open writers, whatever their role. Backups only read and are
- * ignored. The clock is read first: a writer that starts between the two statements reads a later time.
+ * Returns a time before which all wallet decisions and catalog edits are committed. Every writer locks a wallet or catalog row before it
+ * reads the clock, so the locks on these two tables show all open writers of any role. Backups only read and are ignored. The clock is
+ * read first, because a writer that starts between the two statements then reads a later time.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
   const now = await readClock(tx);
@@ -50,13 +50,13 @@ const LIST_TRANSACTIONS = statement(
     and l.database = (select d.oid from pg_database as d where d.datname = current_database())
     and l.relation = 'cell.customers'::regclass
     and l.pid <> pg_backend_pid()
-    -- A pooler may change our name. A backup uses its own role and writes nothing.
+    -- A connection pooler may replace application_name, so the role is compared too. Backups use another role and write nothing.
     and (a.application_name like 'purser %' or a.usename = current_user)`,
 );
 
 /**
- * Purser's open transactions that have read a customer's number and may still write under that number. Each locks the customers
- * table before it takes its snapshot, and keeps the lock until it ends.
+ * Lists Purser's open transactions that may have read a customer's number and may still write with that number. Each transaction locks
+ * the customers table before it takes its snapshot, and holds the lock until the end.
  */
 export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
   const { rows } = await tx.run(LIST_TRANSACTIONS);
@@ -66,8 +66,8 @@ export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
 const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");
 
 /**
- * Whether the server supports this time zone, because the server's list may be older than the list in Node.js. Needs a separate
- * transaction, because an error aborts it.
+ * True if the database server supports this time zone. The server's time zone list may be older than the list in Node.js. Needs a separate
+ * transaction, because an unsupported zone causes an error that aborts the transaction.
  */
 export async function isServerZone(tx: Tx, name: string): Promise<boolean> {
   try {

@@ -35,13 +35,13 @@ export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
-  /** The position of a record, to continue after it. */
+  /** The position of a record. A page can start after this position. */
   readonly positionOf: (record: CustomerRecord) => Position;
   /** Where the next page starts. Null if this was the last page. */
   readonly next: Position | null;
 };
 
-/** One page of customers, in order. If `search` matches very many, a page before the last can have fewer than `limit` customers. */
+/** Lists one page of customers. If `search` matches too many customers to sort, any page can have fewer than `limit` customers. */
 export async function listCustomerRecords(
   tx: Tx,
   page: NumbersPage,
@@ -75,7 +75,7 @@ const LIST_NUMBERS = statement(
   order by n.position`,
 );
 
-/** The customers with these IDs, in the given order, without missing ones. */
+/** The customers with these IDs, in the given order. Unknown IDs are skipped. */
 export async function listRecordsById(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -85,11 +85,11 @@ export async function listRecordsById(
   return readCustomerRecords(tx, environmentId, readNumbers(rows));
 }
 
-/** Maximum number of customers with open holds that are always included. */
+/** Maximum customers with open holds that are included regardless of their balance. */
 const HOLDERS_MAX = 1_000;
 
 // The stored balance includes held credits, so a wallet with open holds may have less available. No index contains the balance, because
-// every charge would update it. The first part reads three columns of each wallet, in order of its primary key.
+// every charge would update it. The second part reads three columns of each wallet, in primary key order.
 const FIND_LOW = statement(
   "customers.find_low",
   `
@@ -126,8 +126,8 @@ export type StoredBalance = {
 };
 
 /**
- * Customers with open holds, then customers whose stored balance is below `below`, lowest first. Ties: most recently active first. If
- * `below` is null, the second group contains all customers, most recently active first.
+ * Lists customers with open holds, then customers whose stored balance is below `below`, lowest first. Ties: most recently active first.
+ * If `below` is null, the second group contains all customers, most recently active first.
  */
 export async function findLow(
   tx: Tx,
@@ -143,7 +143,7 @@ export async function findLow(
   return [...low].map(([customerNumber, stored]) => ({ customerNumber, stored }));
 }
 
-/** These customers, in the same order. Erased customers are left out. */
+/** Reads these customers, in the order of `numbers`. Erased customers are left out. */
 export async function readCustomerRecords(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -199,7 +199,7 @@ export async function findCustomerRecord(
   tx: Tx,
   { environmentId, customerId }: { environmentId: EnvironmentId; customerId: CustomerId },
 ): Promise<CustomerRecord | null> {
-  // Unnamed, because a plan made when the tables were empty would be wrong later.
+  // Unnamed, because a query plan made while the tables were empty would be slow later.
   const found = await findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
   if (found === null) return null;
   const [record = found] = await viewDueHolds(tx, [found], () => ({ ...found, environmentId }));

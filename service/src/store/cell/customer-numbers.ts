@@ -13,7 +13,7 @@ export const CUSTOMER_ORDERS = [
   "balance_desc",
 ] as const;
 
-/** By name, a customer without a name is sorted by ID. By balance, customers are sorted by the stored total of all pools. */
+/** The name orders use the ID for customers without a name. The balance orders use the stored total of all pools. */
 export type CustomerOrder = (typeof CUSTOMER_ORDERS)[number];
 
 /** A customer's position in a sort order. Customers with equal keys are sorted by number. */
@@ -34,8 +34,8 @@ export type FoundNumbers = {
 };
 
 /**
- * The customers of one page, in order. `search` matches part of the ID, name, email or billing reference. If it matches very many
- * customers, a page before the last can have fewer than `limit` customers.
+ * Finds the customers of one page. `search` matches part of the ID, name, email or billing reference. If `search` matches too many
+ * customers to sort, any page can have fewer than `limit` customers.
  */
 export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
   if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);
@@ -45,8 +45,8 @@ export async function findNumbers(tx: Tx, page: NumbersPage, search: string | nu
 }
 
 /**
- * How many customers each page scans, in order, if a search matches too many customers. The second scan runs only if the first does not
- * fill the page. In balance order, each scanned customer is compared with the search in a separate lookup.
+ * How many customers are scanned per page if a search matches too many customers. The second scan runs only if the first does not fill the
+ * page. The balance scans are smaller, because each scanned customer needs a separate lookup to be compared with the search.
  */
 const SCANS = { created: [1_000, 9_000], name: [1_000, 9_000], balance: [250, 9_750] } as const;
 
@@ -70,22 +70,23 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
 }
 
 /**
- * Sorting by balance covers only this many of the newest customers. No index contains the balance, because every charge would update it.
+ * Sorting by balance covers only the newest customers, up to this number. There is no index on the balance, because every charge would
+ * update it.
  */
 export const COMPARED_MAX = 100_000;
 
 type Source = {
-  /** Rows `s` of the environment, in a form that `and` can follow. */
+  /** SQL for the environment's rows `s`. Ends with a condition, so that `and` can follow. */
   readonly rows: string;
-  /** The row of customer `n`. */
+  /** A query for the row of customer `n.number`. */
   readonly one: string;
   /** The sort key, as an expression on `s`. */
   readonly key: string;
   /** Whether the row matches the pattern. Null if the rows lack the searched columns. */
   readonly isMatch: string;
-  /** Operators: past a key, and at or past a key. */
+  /** The operators for keys after a given key, and for keys at or after it. */
   readonly compare: Readonly<Record<Direction, readonly [string, string]>>;
-  /** Values below and above every key. */
+  /** A value before and a value after all possible keys. */
   readonly ends: readonly [string | number, string | number];
 };
 
@@ -102,7 +103,7 @@ const CUSTOMERS = {
     where s.environment_id = $1
       and s.number = n.number
       and s.erased_at is null`,
-  // No column is null in the result: a missing name does not match.
+  // Without `coalesce`, a null column could make the result null, which would cause a second lookup.
   isMatch: `coalesce(${matches("s", "$5")}, false)`,
 };
 
@@ -147,7 +148,7 @@ const ORDERS: Record<CustomerOrder, { readonly by: keyof typeof SOURCES; readonl
   balance_desc: { by: "balance", direction: "desc" },
 };
 
-/** The first part of the condition is an index range. The second part skips customers with the same key that earlier pages contain. */
+/** The first part of the condition selects a range of the index. The second part skips customers with an equal key on earlier pages. */
 function afterKey({ key, compare }: Source, direction: Direction): string {
   const [beyond, from] = compare[direction];
   const [next] = NUMBERS[direction];
@@ -160,7 +161,7 @@ function orderBy({ compare }: Source, direction: Direction, key: string, number:
   return `${key} using ${using}, ${number} ${direction}`;
 }
 
-// Unnamed, so that PostgreSQL plans each order for its parameters.
+// Unnamed, so that PostgreSQL makes a query plan for the actual parameters.
 function statementOf(rows: string, source: Source, direction: Direction) {
   return {
     name: "",
@@ -195,7 +196,7 @@ const IN_ORDER = {
   balance: inOrder(integer("p.key")),
 } as const satisfies Record<keyof typeof SOURCES, Part<InOrder>>;
 
-/** Up to `limit` customers of the environment, in order, and whether each matches the pattern. */
+/** Reads up to `limit` customers in the page's order. `isMatch` is true for customers that match the pattern. */
 function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null): Promise<InOrder[]> {
   const { by, direction } = ORDERS[page.order];
   const source: Source = SOURCES[by];
@@ -203,7 +204,7 @@ function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null):
   return listRows(tx, statementOf(source.rows, source, direction), parameters, IN_ORDER[by]);
 }
 
-/** The customers in `numbers` that belong to this page or a later one, in order. */
+/** Sorts the customers in `numbers`, and leaves out customers on earlier pages. Returns one more than fits on the page. */
 function sort(tx: Tx, page: NumbersPage, numbers: readonly number[]): Promise<InOrder[]> {
   const { by, direction } = ORDERS[page.order];
   const source: Source = SOURCES[by];

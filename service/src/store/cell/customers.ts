@@ -11,7 +11,7 @@ export type Customer = CustomerName & { readonly number: number };
 /** Has the same fields as `WalletName`. */
 type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
-// Looks up each customer separately, because without statistics, the planner joins by environment and compares all of its customers.
+// Looks up each customer separately. Without statistics, the planner would join on the environment alone and scan all its customers.
 const FIND = statement(
   "customers.find",
   `
@@ -71,7 +71,7 @@ const RESERVE_NUMBERS = statement(
   from generate_series(1, $1::integer)`,
 );
 
-/** Numbers for customers that may be created. Unused numbers leave harmless gaps. */
+/** Reserves numbers for customers who may be created. Unused numbers leave harmless gaps. */
 export async function reserveCustomerNumbers(tx: Tx, count: number): Promise<CustomerNumber[]> {
   const { rows } = await tx.run(RESERVE_NUMBERS, [count]);
   return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
@@ -89,7 +89,7 @@ const INSERT = statement(
 );
 
 /**
- * Customers must be sorted. If another process has created one of them in the meantime, the statement must fail, so that the batch reruns.
+ * Customers must be sorted. The statement fails if another process has already created one of these customers, and the batch then reruns.
  */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [

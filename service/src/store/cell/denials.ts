@@ -40,7 +40,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** The stored number of each reason, here and in keyed_requests. Numbers are never reused. */
+/** The number stored for each reason in the tables `denials` and `keyed_requests`. Numbers are never reused. */
 export const REASON_NUMBER = {
   customer_blocked: 1,
   customer_not_found: 2,
@@ -70,16 +70,16 @@ export const DENIAL = {
   recordedAt: instant("d.recorded_at"),
   reason: derive(integer("d.reason"), reasonOf),
   quantity: integer("d.quantity"),
-  /** All items of the request, and the index of the denied item. Null for a request without items. */
+  /** All items of the request as JSON, and the index of the denied item. Null for a request without items. */
   request: orNull(describeRow({ deniedItem: integer("d.item"), items: text("d.items") })),
   /** Credits that the denied item and earlier items need from the denied item's pool. */
   creditsRequired: integer("d.credits_required"),
   balance: integer("d.balance"),
   limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
-  /** When the limit resets, if it was reached. For other reasons, when the allowance renews. */
+  /** When the limit resets, if the reason is `limit_reached`. For other reasons, when the allowance renews. */
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
-  /** Identifies the customer's overrides that change the denied feature. Null if none do. */
+  /** Number of the overrides that change the denied feature for the customer. Null if there are none. */
   overrides: orNull(integer("d.overrides_number")),
   keyHash: hexUuid("d.key_hash"),
   memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),
@@ -156,7 +156,7 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
   ]);
 }
 
-/** When the limit resets, if it was reached. For other reasons, when the allowance renews. */
+/** When the limit resets, if the reason is `limit_reached`. For other reasons, when the allowance renews. */
 function resetOf({ limit, resetsAt }: Position, reason: Reason): Instant | null {
   return reason === "limit_reached" ? (limit?.resetsAt ?? null) : resetsAt;
 }
@@ -186,7 +186,7 @@ const LIST_RECORDS = statement(
 
 type DenialPosition = { readonly recordedAt: Instant; readonly id: string };
 
-/** Denials before `before`, back to `since`, newest first. */
+/** Lists denials from `since` until `before`, newest first. */
 export function listDenialRecords(
   tx: Tx,
   name: WalletName,
@@ -242,7 +242,7 @@ const LIST = denialStatement(
 
 export type DenialName = { readonly recordedAt: Instant; readonly id: Uuid };
 
-/** Reads the time from a denial's ID, which is a UUIDv7 of its `recorded_at`. */
+/** Reads the time from a denial's ID, a UUIDv7 that starts with `recorded_at`. */
 export function nameDenial(denialId: Uuid): DenialName {
   return { id: denialId, recordedAt: brandAs<Instant>(denialId.readUIntBE(0, 6)) };
 }
@@ -253,7 +253,7 @@ export function findDenial(tx: Tx, environmentId: EnvironmentId, name: DenialNam
   return findRow(tx, FIND, parameters, EXPLAINED);
 }
 
-/** One customer's denials before `before`, newest first. */
+/** Lists a customer's denials before `before`, newest first. */
 export function listDenials(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

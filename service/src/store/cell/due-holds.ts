@@ -8,15 +8,15 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { HOLD } from "./holds.ts";
 import type { FoundWallet, WalletName } from "./wallets.ts";
 
-// A decision needs the holds that have ended by the time of the decision. A wallet stores `holdsUntil`, a time by which no open hold ends,
-// so holds are read only if one may be due. They are read after the wallets are locked, in a separate statement, because a statement that
-// waits for a lock sees other tables as they were before the wait.
+// A decision needs the holds that have expired by the time of the decision. A wallet stores `holdsUntil`. No open hold expires by then, so
+// holds are read only after that time. They are read after the wallets are locked, in a separate statement, because a statement
+// that waits for a lock sees other tables as they were before the wait.
 
-/** Also reads holds that end this soon after a decision, so that decisions in the next minute need no read. */
+/** Also reads holds that expire within a minute after the decision, so that decisions in this minute need no read. */
 const AHEAD_MS = 60_000;
 
-// If no time is given, lists the holds that end within a minute, so that a view shortly afterward includes them. The limits keep the
-// planner from reading whole tables, which it does without statistics; a customer has at most 1,000 open holds.
+// If no time is given, lists the holds that expire within a minute, so that a view shortly afterward includes them. Without the limits and
+// without statistics, the planner would read whole tables. A customer has at most 1,000 open holds.
 const LIST_DUE = statement(
   "holds.list_due",
   `
@@ -43,7 +43,7 @@ const LIST_DUE = statement(
   ) as h`,
 );
 
-/** The holds of each customer that end by `until`. */
+/** Lists each customer's open holds that expire at or before `until`. */
 async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | null): Promise<Hold[][]> {
   const { rows } = await tx.run(LIST_DUE, [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -55,7 +55,7 @@ async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | nu
   return found;
 }
 
-/** What determines the time of a decision, besides the wallet. */
+/** The clock and catalogs, which determine the time of a decision together with the wallet. */
 type Present = { readonly clock: Instant; readonly catalogs: readonly Pick<Catalog, "changedAt">[] };
 
 /** Reads the due holds of locked wallets whose `holdsUntil` has passed. Other wallets need no read. */
@@ -91,7 +91,7 @@ export function latestDecision(
   return brandAs<Instant>(Math.max(clock, ...decided, ...catalogs.map(({ changedAt }) => changedAt)));
 }
 
-/** For wallets that are only viewed: adds the holds that end by `until`, or within a minute if `until` is null. */
+/** For wallets that are only viewed. Adds holds that expire by `until`, or within a minute if `until` is null. */
 export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
   tx: Tx,
   rows: readonly T[],

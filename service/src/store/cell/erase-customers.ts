@@ -7,7 +7,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import type { CustomerName } from "./customers.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Marks a customer whose remaining data is yet to be erased. The mark includes the project, because idempotency keys are scoped to
+// Marks a customer whose remaining data must still be erased. The new ID includes the project, because idempotency keys belong to
 // projects.
 const HIDE = statement(
   "erase.hide_customer",
@@ -25,7 +25,7 @@ const HIDE = statement(
     and number = $3`,
 );
 
-/** Erases the customer's own row and frees the ID. The caller holds the wallet's lock. */
+/** Erases the customer's row in `customers`, and makes the ID available again. The caller must hold the wallet lock. */
 export function hideCustomer(
   tx: Tx,
   customer: CustomerName & WalletName & { readonly projectId: ProjectId },
@@ -54,7 +54,7 @@ const LIST_HIDDEN = statement(
   limit 100`,
 );
 
-/** Customers hidden at least this long ago, whose data may remain. */
+/** Lists customers who were hidden more than `hiddenMs` ago and whose data may not be fully erased. */
 export function listHiddenCustomers(tx: Tx, hiddenMs: number): Promise<HiddenCustomer[]> {
   return listRows(tx, LIST_HIDDEN, [hiddenMs], HIDDEN);
 }
@@ -69,7 +69,7 @@ const FORGET = statement(
     and erased_at is not null`,
 );
 
-/** Replaces the customer's ID with a random one. This is the last step, after everything else was erased. */
+/** Replaces the customer's ID with a random ID. Must be the last step of an erasure. */
 export function forgetCustomer(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(FORGET, [customer.environmentId, customer.customerNumber]);
 }
@@ -89,7 +89,7 @@ const ERASE_GRANTS = statement(
     and (note is not null or reference not like 'erased:%')`,
 );
 
-/** Erases notes, and replaces references with their hash, because a reference can be used only once. */
+/** Erases notes. Replaces references with hashes, which still prevent a reference from being used twice. */
 export function eraseGrantText(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(ERASE_GRANTS, [customer.environmentId, customer.customerNumber]);
 }
@@ -108,7 +108,7 @@ const ERASE_LOG = statement(
     )`,
 );
 
-/** Returns the number of deleted rows, which is 0 when no rows remain. */
+/** Deletes up to `rowsMax` of the customer's log entries. Returns how many were deleted, which is 0 when none remain. */
 export async function eraseRequestLog(tx: Tx, customer: WalletName, rowsMax: number): Promise<number> {
   const { environmentId, customerNumber } = customer;
   const { rowCount } = await tx.run(ERASE_LOG, [environmentId, customerNumber, rowsMax]);
@@ -141,7 +141,7 @@ const ERASE_KEYS = statement(
     and key_hash = any($2::uuid[])`,
 );
 
-/** Erases the text of these keys. Their hashes still identify repeats. Locks the rows in the same order as a lane. */
+/** Erases the text of these keys. Their hashes still identify repeated requests. Locks the rows in the same order as a lane. */
 export async function eraseKeys(
   tx: Tx,
   projectId: ProjectId,
@@ -153,7 +153,7 @@ export async function eraseKeys(
 
 const EXTENT = describeRow({
   partitions: integer("count(*)"),
-  /** The number of pages in the longest partition. */
+  /** The number of pages in the largest partition. */
   pages: integer("coalesce(max(pg_relation_size(t.relid) / current_setting('block_size')::integer), 0)"),
 });
 
@@ -169,7 +169,7 @@ export function readKeyExtent(tx: Tx): Promise<{ readonly partitions: number; re
   return getRow(tx, READ_EXTENT, [], EXTENT);
 }
 
-// Unnamed, so that PostgreSQL plans it for these pages. A generic plan would read the whole table.
+// Unnamed, so that PostgreSQL makes a query plan for these pages. A generic plan would read the whole table.
 const FIND_KEYS_OF_EVENTS = {
   name: "",
   text: `/* erase.find_keys_of_events */
@@ -183,7 +183,7 @@ const FIND_KEYS_OF_EVENTS = {
     and k.key <> ''`,
 };
 
-/** Finds the keys of events. Scans pages `from` to `to` of each partition, because no column or index leads from event to key. */
+/** Finds the keys of events. Scans pages `from` up to `to` of each partition, because there is no index on the event. */
 export function findKeysOfEvents(
   tx: Tx,
   projectId: ProjectId,

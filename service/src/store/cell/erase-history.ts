@@ -16,17 +16,17 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Erases the metadata and members of a customer's charges, holds, denials and events, the only change that these append-only tables allow.
+// Erases the metadata and member IDs of a customer's charges, holds, denials and events. These append-only tables allow no other change.
 
-/** A page of a customer's rows: their idempotency keys, and how many rows had metadata or a member. */
+/** The result for one page of a customer's rows: their idempotency keys, and how many rows were erased. */
 export type ErasedPage<Cursor> = {
   readonly keyHashes: readonly ShortHash[];
   readonly erased: number;
-  /** Where the page ends. Null if the page was empty. */
+  /** The position of the page's last row. Null if the page was empty. */
   readonly last: Cursor | null;
 };
 
-/** A position in a list ordered by time. */
+/** A position in a list that is sorted by time, then by ID. */
 export type Moment = { readonly at: Instant; readonly id: string };
 
 /** The position before all rows. */
@@ -171,7 +171,7 @@ const EVENT = describeRow({
   isErasable: boolean("e.metadata is not null or e.member_id is not null"),
 });
 
-// Reads the index by customer, which is ordered by the time events occurred.
+// Reads the index on customer and `occurred_at`.
 export const LIST_EVENTS_TO_ERASE = statement(
   "erase.list_events",
   `
@@ -189,13 +189,13 @@ export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; re
 
 export type EventsToErase = {
   readonly events: readonly EventToErase[];
-  /** Where the page ends, by `occurred_at`. Null if the page was empty. */
+  /** The position of the page's last event, by `occurred_at`. Null if the page was empty. */
   readonly last: Moment | null;
-  /** True if all events on the page have the same time. Many more events may then have that time. */
+  /** True if all events on the page occurred at the same time. Later pages may then contain many more events with this time. */
   readonly haveSameTime: boolean;
 };
 
-/** The customer's next events, including events without metadata or a member, because they may have a key. */
+/** Lists the customer's events after `after`. Includes events without metadata or a member, because their keys must be erased too. */
 export async function listEventsToErase(
   tx: Tx,
   { customerNumber }: WalletName,

@@ -57,7 +57,7 @@ const SEEN = describeRow({
 
 export type SeenEventKey = RowOf<typeof SEEN>;
 
-// Reads the newest events backward, because an index on the key would slow down every insert. Both limits bound the work, however many
+// Scans the newest events, because an index on the key would slow down every insert. The two limits bound the scan, even if many
 // environments share the table.
 const LIST_SEEN = statement(
   "event_keys.list_seen",
@@ -86,13 +86,13 @@ export type SeenRange = {
   readonly since: Instant;
 };
 
-/** The keys of the newest `eventsMax` events in the environment, among the newest `rowsMax` in all environments. */
+/** Lists the keys of the environment's newest `eventsMax` events. Scans only the newest `rowsMax` events of all environments. */
 export function listSeenEventKeys(
   tx: Tx,
   environmentId: EnvironmentId,
   { rowsMax, eventsMax, since }: SeenRange,
 ): Promise<SeenEventKey[]> {
-  // Unnamed, so that PostgreSQL plans it for the events that exist now.
+  // Unnamed, so that PostgreSQL makes a new query plan as the number of events grows.
   const parameters = [environmentId, rowsMax, eventsMax, formatTimestamp(since)];
   return listRows(tx, { ...LIST_SEEN, name: "" }, parameters, SEEN);
 }

@@ -22,7 +22,7 @@ import {
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 
-/** Columns of `cell.events` under an alias. */
+/** Columns of the table `cell.events` with this alias. */
 export const storedEvent = (alias: string) =>
   describeRow({
     id: uuid(`${alias}.id`),
@@ -52,7 +52,7 @@ const FIND = statement(
     and e.environment_id = $1`,
 );
 
-/** Finds an event. Its ID is a UUIDv7 of its `recorded_at`. Null if the environment has no such event. */
+/** Finds an event. The ID is a UUIDv7 that contains `recorded_at`. Null if the environment has no such event. */
 export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
   const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
   return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
@@ -61,8 +61,8 @@ export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): 
 const SCANNED = storedEvent("w");
 const [IS_SHOWN, IS_END] = [SCANNED.columns.length, SCANNED.columns.length + 1];
 
-// Scans up to $9 rows by one index, ordered by `occurred_at`. Returns the matches, and the last row if the scan stopped there. The
-// range of recorded_at only prunes partitions.
+// Scans up to $9 rows of one index, newest `occurred_at` first. Returns the matching rows. If the scan stopped at $9 rows, also returns
+// the last row. The range of `recorded_at` only prunes partitions.
 const LIST = statement(
   "events.list",
   `
@@ -105,10 +105,10 @@ export type EventPosition = { readonly occurredAt: Instant; readonly id: Uuid };
 
 export type EventRange = {
   readonly customer: CustomerNumber | null;
-  /** Limits `occurred_at`. `to` is shortly after `before`, so the scan starts there. */
+  /** The range of `occurred_at`. The scan starts at `to`, which is shortly after `before`. */
   readonly from: Instant;
   readonly to: Instant;
-  /** The range in which these events can have been recorded. */
+  /** The range of `recorded_at` that events in this range can have. */
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
   /** Only events before this position. */
@@ -118,24 +118,24 @@ export type EventRange = {
   readonly metadata: { readonly key: string; readonly value: string } | null;
   /** Maximum number of rows to scan. */
   readonly scannedMax: number;
-  /** Maximum number of matches to return. */
+  /** Maximum number of matching rows to return. */
   readonly limit: number;
 };
 
 export type ScannedEvents = {
   readonly events: readonly StoredEvent[];
-  /** Where the scan resumes. Null if it reached the end. */
+  /** The position after which to resume the scan. Null if the scan reached the end. */
   readonly end: EventPosition | null;
 };
 
-/** Lists events, newest first. */
+/** Lists events in descending order of `occurred_at`. */
 export async function listEvents(
   tx: Tx,
   environmentId: EnvironmentId,
   range: EventRange,
 ): Promise<ScannedEvents> {
   const { from, to, recordedFrom, recordedTo, before, event, metadata } = range;
-  // Unnamed, so that PostgreSQL plans it for the given filters.
+  // Unnamed, so that PostgreSQL makes a query plan for these filters.
   const { rows } = await tx.run({ ...LIST, name: "" }, [
     environmentId,
     range.customer,

@@ -59,7 +59,7 @@ const INSERT = statement(
   )`,
 );
 
-/** Inserts events. A customer without a number was inserted earlier in the same transaction, and is looked up here. */
+/** Inserts events. If `customerNumber` is null, looks up the customer, who was inserted earlier in the same transaction. */
 export function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<Rows> {
   return tx.run(INSERT, [
     timestamps(events.map((event) => event.recordedAt)),
@@ -93,8 +93,8 @@ const LOCK_STORED = statement(
 export type EventName = { readonly recordedAt: Instant; readonly id: Uuid };
 
 /**
- * Returns which of these events are stored. Used after a commit with an unknown outcome. Locking writes WAL, so this transaction's
- * commit waits until the standby has the events too.
+ * Returns which of these events are stored. Used after a commit with an unknown outcome. The row locks write WAL, so this transaction's
+ * commit waits until the standby also has the events.
  */
 export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Promise<Set<EventName>> {
   const { rows } = await tx.run(LOCK_STORED, [

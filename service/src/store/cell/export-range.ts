@@ -5,17 +5,18 @@ import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /**
- * Selects the rows that were committed as of one moment, by the ID of their transaction: all below `below`, except those in `without`,
- * which were still open. `recorded_at` cannot be used: after an unknown commit outcome, an event is written again with its original time.
+ * Selects the rows that were committed at one moment, by transaction ID: all IDs below `below`, except the IDs in `without`, whose
+ * transactions were still open. After an unknown commit outcome, an event is written again with its original time, so `recorded_at`
+ * cannot show whether the event was committed.
  */
 export type Settled = {
   readonly below: number;
   readonly without: readonly number[];
-  /** The latest `recorded_at` of an event. Read from the rows, because the clock may be behind the previous server's clock. */
+  /** The latest `recorded_at` of all events. After a failover, the clock may be behind this time. */
   readonly latestEvent: Instant;
 };
 
-// A transaction that waits for its standby still counts as open, because its request has no response yet.
+// A transaction whose commit waits for the standby still counts as open. Its request has no response yet.
 const READ_SETTLED = statement(
   "export.read_settled",
   `
@@ -40,14 +41,14 @@ export async function readSettled(tx: Tx): Promise<Settled> {
   };
 }
 
-/** The rows of an export, limited by the time they took effect, and committed before the export began. */
+/** Selects the rows of an export: rows that took effect between `from` and `to`, and were committed before the export began. */
 export type ExportRange = {
   readonly environmentId: EnvironmentId;
   readonly from: Instant;
   readonly to: Instant;
-  /** All requests that got a response before this time are included. */
+  /** The export includes all requests in the range that got a response before this time. */
   readonly asOf: Instant;
-  /** The transactions whose rows are included. */
+  /** Which transactions' rows the export includes. */
   readonly settled: Settled;
 };
 
@@ -55,7 +56,7 @@ const RANGE = `r.environment_id = $1
     and r.recorded_at >= $2::timestamptz
     and r.recorded_at < $4::timestamptz`;
 
-// The planner estimates the number of rows without counting them.
+// Uses the planner's estimates, because counting the rows would be slow.
 const EVENTS = statement(
   "export.estimate_events",
   `
@@ -103,7 +104,7 @@ const STATEMENTS = { events: EVENTS, charges: CHARGES, ledger: LEDGER, grants: G
 
 export type ExportKind = keyof typeof STATEMENTS;
 
-/** The approximate number of rows. */
+/** Estimates the number of rows in an export. */
 export async function estimateRows(tx: Tx, kind: ExportKind, range: ExportRange): Promise<number> {
   const { environmentId, from, to, asOf } = range;
   const { rows } = await tx.run({ ...STATEMENTS[kind], name: "" }, [

@@ -33,7 +33,7 @@ const OWNER = describeRow({
   sequence: integer("w.sequence"),
 });
 
-/** A customer with a ledger, and its last sequence. */
+/** A customer who has a ledger. `sequence` is that of the last ledger entry. */
 export type LedgerOwner = RowOf<typeof OWNER>;
 
 const LIST_OWNERS = statement(
@@ -51,7 +51,7 @@ const LIST_OWNERS = statement(
   limit $3`,
 );
 
-/** Lists customers with a ledger, ordered by number, starting at `from`. */
+/** Lists customers with a ledger, ordered by customer number. The first number is `from` or higher. */
 export function listLedgerOwners(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -61,7 +61,7 @@ export function listLedgerOwners(
 }
 
 const EXPORTED_ENTRY = describeRow({
-  /** Position of the entry's run (`EntryRun`) in the list, from 1. */
+  /** Position of the entry's `EntryRun` in the parameters. The first has position 1. */
   run: integer("r.position::integer"),
   entry: describeRow({
     ...ENTRY,
@@ -109,7 +109,7 @@ const LIST_ENTRIES = statement(
   order by r.position, e.sequence`,
 );
 
-/** One customer's entries with a sequence above `after`, up to `until`. */
+/** Selects a customer's entries with a sequence above `after` and at most `until`. */
 export type EntryRun = {
   readonly owner: LedgerOwner;
   readonly after: number;
@@ -118,7 +118,7 @@ export type EntryRun = {
 
 export type ExportedEntry = RowOf<typeof EXPORTED_ENTRY>["entry"] & { readonly owner: LedgerOwner };
 
-/** Returns the entries of one run after the other, each run ordered by sequence. */
+/** Lists the entries of the runs, in the order of `runs`. Within each run, entries are ordered by sequence. */
 export async function listExportedEntries(
   tx: Tx,
   { environmentId, from, to, settled }: ExportRange,
@@ -148,8 +148,8 @@ const EVENT = describeRow({
   isSettled: boolean("e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])"),
 });
 
-// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a condition
-// would make one statement scan all of them to find the next settled event.
+// `isSettled` is a column rather than a condition, because the index by which events are listed does not contain `transaction_number`. If
+// nearly all events are newer than the export, the condition would make one statement scan all of them to find the next settled event.
 const LIST_EVENTS = statement(
   "export.list_events",
   `
@@ -165,19 +165,19 @@ const LIST_EVENTS = statement(
   limit $9`,
 );
 
-/** The range in which the remaining events can have been recorded. It prunes partitions and excludes no event. */
+/** The range of `recorded_at` that the remaining events can have. It prunes partitions and excludes no event. */
 export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
-/** `isSettled` is false for an event recorded after the export began, which is not part of the export. */
+/** `isSettled` is false for events that were not committed when the export began. The export omits these events. */
 export type WalkedEvent = RowOf<typeof EVENT>["stored"] & { readonly isSettled: boolean };
 
-/** Lists the events after `after`, oldest first. */
+/** Lists the events after `after`, in ascending order of `occurred_at`. */
 export async function listExportedEvents(
   tx: Tx,
   range: ExportRange & RecordedRange,
   { after, limit }: { readonly after: EventPosition; readonly limit: number },
 ): Promise<WalkedEvent[]> {
-  // Unnamed, so that PostgreSQL plans it for the partitions that remain.
+  // Unnamed, so that PostgreSQL makes a query plan for the remaining partitions.
   const parameters = [
     range.environmentId,
     formatTimestamp(after.occurredAt),
@@ -221,7 +221,7 @@ const LIST_GRANTS = statement(
   limit $4`,
 );
 
-/** Lists the grants after `after`, ordered by customer and grant number. Not filtered by time, because no index contains the time. */
+/** Lists the grants after `after`, ordered by customer and grant number. Does not filter by time, because no index contains the time. */
 export async function listExportedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -14,7 +14,7 @@ const MOVE = describeRow({
   held: integer("m.held"),
 });
 
-/** A move of credits from a grant of one customer to a new grant of another. */
+/** A move of credits from one customer's grant to a new grant for another customer. */
 export type GrantMove = RowOf<typeof MOVE>;
 
 const INSERT = statement(
@@ -26,7 +26,7 @@ const INSERT = statement(
   values ($1, $2, $3, $4, $5, $6, $7, $8::timestamptz)`,
 );
 
-/** Records a move. The primary key rejects a second move of the same grant. */
+/** Records a move. The primary key rejects a second move from the same grant. */
 export function insertGrantMove(
   tx: Tx,
   { environmentId }: Pick<WalletName, "environmentId">,
@@ -55,7 +55,7 @@ const FIND = statement(
     and m.from_grant = $3`,
 );
 
-/** The move that emptied this grant. */
+/** Finds the move that took the credits out of this grant. */
 export function findGrantMove(tx: Tx, from: WalletName, grant: number): Promise<GrantMove | null> {
   return findRow(tx, FIND, [from.environmentId, from.customerNumber, grant], MOVE);
 }
@@ -76,7 +76,7 @@ const LIST = statement(
     and m.to_grant = any($3::integer[])`,
 );
 
-/** The moves out of and into these grants of a customer. */
+/** Lists the moves from or to these grants of the customer. */
 export function listGrantMoves(tx: Tx, name: WalletName, grants: readonly number[]): Promise<GrantMove[]> {
   return listRows(tx, LIST, [name.environmentId, name.customerNumber, grants], MOVE);
 }

@@ -20,7 +20,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** Details of credits that a person or an integration added. */
+/** Details of credits that a person or an integration has added. */
 export type GrantOrigin = {
   readonly reference: string | null;
   readonly price: { readonly amount: number; readonly currency: string } | null;
@@ -91,7 +91,7 @@ const LIST_SLOTS = statement(
   order by g.number`,
 );
 
-/** All grants in these slots. */
+/** Lists all grants in these slots, including revoked grants. */
 export function listGrantsOfSlots(tx: Tx, name: WalletName, slots: readonly number[]): Promise<GrantFacts[]> {
   return listRows(tx, LIST_SLOTS, [name.environmentId, name.customerNumber, slots], FACTS);
 }
@@ -133,7 +133,7 @@ const FIND_BY_REFERENCE = statement(
     and g.reference in ($2, cell.erased_reference($2))`,
 );
 
-/** Finds the grant with this reference. Also finds an erased customer's hashed references, which cannot be used again. */
+/** Finds the grant with this reference. Also searches the hashed references of erased customers, because they cannot be reused either. */
 export function findGrantByReference(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -158,9 +158,9 @@ const FIND_BY_REFERENCES = statement(
 );
 
 /**
- * Grants that already use these references, including erased ones. Looks up each reference separately, because a plain join would
- * read every grant. Compares with one value at a time: for a list of values, the planner scans the primary key while the table has no
- * statistics.
+ * Finds grants that already use these references, including grants of erased customers. Looks up each reference separately, because a
+ * plain join would read every grant. The plain and hashed references are also compared separately. With a list of values and without
+ * statistics, the planner would scan the primary key.
  */
 export async function findGrantsByReferences(
   tx: Tx,

@@ -21,7 +21,7 @@ export async function readCellMigration(tx: Tx): Promise<LatestMigration> {
 
 export type TableSize = { readonly table: string; readonly bytes: number };
 
-// Sizes come from the system catalog. A partition counts as part of its table. A partition that is dropped during the query has no size.
+// Reads the sizes from the system catalog. The size of a table includes its partitions. A partition dropped during the query counts as 0.
 const LIST_LARGEST = statement(
   "health.list_largest_tables",
   `
@@ -41,7 +41,7 @@ const LIST_LARGEST = statement(
   limit $1`,
 );
 
-/** The largest tables in the `control` and `cell` schemas, with their size including indexes. */
+/** Lists the largest tables in the `control` and `cell` schemas. Sizes include indexes. */
 export async function listLargestTables(tx: Tx, limit: number): Promise<TableSize[]> {
   const { rows } = await tx.run(LIST_LARGEST, [limit]);
   return rows.map(([table, bytes]) => ({ table: readText(table), bytes: readInteger(bytes) }));

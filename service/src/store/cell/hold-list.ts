@@ -32,7 +32,7 @@ const LATEST = describeRow({
   closing: orNull(CLOSING),
 });
 
-/** A hold after its last change, and the request that ended it. */
+/** A hold after its last change, and the request that ended the hold. */
 export type LatestHold = {
   readonly customerNumber: CustomerNumber;
   readonly kind: HoldChangeKind;
@@ -57,7 +57,7 @@ const FIND_LATEST = statement(
   ) as h`,
 );
 
-/** Finds holds after their last change. The transaction must already hold the wallets' locks, so that no hold changes in the meantime. */
+/** Finds the latest state of holds. The transaction must already hold the wallet locks, so that no hold changes meanwhile. */
 export function findLatestHolds(tx: Tx, names: readonly HoldName[]): Promise<LatestHold[]> {
   const parameters = [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -70,7 +70,7 @@ export function findLatestHolds(tx: Tx, names: readonly HoldName[]): Promise<Lat
 const RECORD = describeRow({
   kind: derive(integer("h.kind"), holdChangeOf),
   hold: HOLD,
-  /** The sequence of the wallet's last ledger entry after the change. */
+  /** The wallet's sequence after the change, which is that of the last ledger entry. */
   sequence: integer("h.sequence"),
   effectiveAt: instant("h.effective_at"),
   recordedAt: instant("h.recorded_at"),
@@ -83,10 +83,10 @@ const RECORD = describeRow({
   metadata: orNull(text("o.metadata::text")),
 });
 
-/** A hold after its last change, as responses show it. */
+/** A hold after its last change, as API responses show it. */
 export type HoldRecord = RowOf<typeof RECORD>;
 
-/** `which` chooses rows of `cell.hold_changes as c`, one for each hold. */
+/** `which` is a subquery that returns the last change of each hold. */
 function recordStatement(name: string, which: string): Statement {
   return statement(
     name,
@@ -178,7 +178,7 @@ const LIST_OPEN_AT = statement(
     and h.expires_at > $3`,
 );
 
-/** The holds that were open at a time in the past. Reads all earlier changes of the customer's holds. */
+/** Lists the holds that were open at a time in the past. Reads all earlier changes to the customer's holds. */
 export async function listHoldsOpenAt(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -190,7 +190,7 @@ export async function listHoldsOpenAt(
 
 type HoldPage = { readonly before: number; readonly limit: number; readonly isOpen: boolean };
 
-/** A customer's holds below the number `before`, newest first. If `isOpen`, only open holds. */
+/** Lists a customer's holds with a number below `before`, newest first. If `isOpen` is true, lists only open holds. */
 export function listHoldRecords(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -14,8 +14,8 @@ import { readPeriod } from "./overrides-state.ts";
 //   [isCharged 0|1, planVersion, assignment, [item…]]           isCharged: whether the hold is charged when it expires
 //   item   [feature, quantity, pool, cost, overrides | null, limit | null, [part…], overage…]
 //   cost   [credits, per]
-//   limit  [quantity, period | null]                            period only if an override set the limit
-//   part   [grant, credits, isRevoked?]                         isRevoked: 1, only if it is true
+//   limit  [quantity, period | null]                            period is null unless an override set the limit
+//   part   [grant, credits, isRevoked?]                         isRevoked: 1 if true, otherwise absent
 //   overage  [grant, credits]
 
 type PartState = [number, number, isRevoked?: 1];

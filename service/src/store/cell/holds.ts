@@ -12,7 +12,7 @@ import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
 import { findReadable, type Run } from "./verify-ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** The fields of a hold's row besides the change itself. */
+/** Fields of a row in `hold_changes` that are not part of the change. */
 export type HoldNote = {
   /** The key of the request that opened the hold. */
   readonly keyHash: ShortHash | null;
@@ -36,7 +36,7 @@ const KINDS: readonly HoldChangeKind[] = [
 /** The changes after which a hold is still open. */
 const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended", "revoked"]);
 
-/** The numbers under which these kinds are stored, as an array for SQL. */
+/** The stored numbers of the kinds in `OPEN_KINDS`, as an array for SQL. */
 export const OPEN_KIND_NUMBERS: Parameter = smallints(
   KINDS.flatMap((kind, index) => (OPEN_KINDS.has(kind) ? [index + 1] : [])),
 );
@@ -103,14 +103,14 @@ const CLOSE = statement(
     and o.number = h.number`,
 );
 
-/** Appends changes, and updates the list of open holds. The transaction must have locked the wallets. */
+/** Inserts changes, and updates `open_holds`. The transaction must have locked the wallets. */
 export function* writeHolds(
   tx: Tx,
   rows: readonly HoldRow[],
   recordedAt: Instant,
 ): Generator<Promise<Rows>, void> {
   yield INSERT.run(tx, rows, recordedAt);
-  // If a hold changed several times, only the last change is listed.
+  // For each hold, `open_holds` refers only to the last change.
   const holds = new Map<string, { isNew: boolean; last: HoldRow }>();
   for (const last of rows) {
     const id = `${last.customerNumber} ${last.change.hold.number}`;
@@ -169,7 +169,7 @@ const LIST_OPEN_OF = statement(
   order by o.number`,
 );
 
-/** The wallet with all its open holds, of which there are at most a thousand. */
+/** Adds all open holds to the wallet. There are at most 1,000. */
 export async function addOpenHolds<T extends WalletName & { readonly wallet: Wallet }>(
   tx: Tx,
   row: T,
@@ -204,7 +204,7 @@ const LIST_RUNS = statement(
   order by n.position, h.number`,
 );
 
-/** The hold changes of each run, by number. Unreadable rows are omitted. */
+/** Lists the hold changes of each run, ordered by number. Omits unreadable rows. */
 export async function listHoldChangesOfRuns(
   tx: Tx,
   runs: readonly Run[],

@@ -91,7 +91,7 @@ const UPDATE_PROFILES = statement(
     and c.number = n.number`,
 );
 
-/** Updates the profiles of customers. The transaction must hold the locks of their wallets. */
+/** Updates the profiles of customers. The transaction must hold the locks on their wallets. */
 export function updateImportedProfiles(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -6,12 +6,12 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
 import { type Endpoint, endpointOf, readVerdict } from "./keyed-requests.ts";
 
-/** The request that used a key, as the management API shows it. */
+/** The request stored under an idempotency key, as the management API shows it. */
 export type KeptRequest = {
   readonly environmentId: EnvironmentId;
   readonly endpoint: Endpoint;
   readonly recordedAt: Instant;
-  /** Whether the key has expired, so that the same request would be executed again. */
+  /** True if the key has expired. A request with the same key would then be executed again. */
   readonly isEnded: boolean;
   /** Null if the customer was erased. */
   readonly key: string | null;
@@ -42,7 +42,7 @@ const FIND = statement(
     and q.key_hash = $2`,
 );
 
-/** Finds the request stored under a key. Reads without a lock, because no replay depends on the result. */
+/** Finds the request stored under a key. Needs no lock, because no replay depends on the result. */
 export async function findKeptRequest(
   tx: Tx,
   projectId: ProjectId,
@@ -66,7 +66,7 @@ export async function findKeptRequest(
   };
 }
 
-// One lookup in one partition for each key.
+// Looks up each key in a single partition.
 const LIST_USES = statement(
   "keyed_requests.list_uses",
   `
@@ -76,7 +76,7 @@ const LIST_USES = statement(
     select q.key, q.endpoint
     from cell.keyed_requests as q
     where q.project_id = $1
-      -- The reader may have no access to the other environment, which may have used the same key.
+      -- Another environment may have used the same key, and the reader may have no access to that environment.
       and q.environment_id = $3
       and q.key_hash = k.key_hash
       -- The text of an erased customer's key is empty.
@@ -84,10 +84,10 @@ const LIST_USES = statement(
   ) as q`,
 );
 
-/** An idempotency key, and the endpoint that it was sent to. */
+/** An idempotency key, and the endpoint to which it was sent. */
 export type KeyUse = { readonly key: string; readonly endpoint: Endpoint };
 
-/** The idempotency keys that this environment used, by hash. Expired keys may be missing. */
+/** Maps hashes to the idempotency keys that this environment used. Expired keys may be missing. */
 export async function listKeyUses(
   tx: Tx,
   { projectId, environmentId }: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

@@ -24,7 +24,7 @@ import { REASON_NUMBER, reasonOf } from "./denials.ts";
 export const KEYED_ENDPOINTS = ["consume", "events", "holds", "consume/reverse"] as const;
 export type Endpoint = (typeof KEYED_ENDPOINTS)[number];
 
-/** A key belongs to the project, whichever API key or environment it was sent with. */
+/** An idempotency key belongs to a project. All environments and API keys of the project share it. */
 export type KeyName = {
   readonly projectId: ProjectId;
   readonly key: IdempotencyKey;
@@ -99,9 +99,9 @@ const LOCK = statement(
 export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
 
 /**
- * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
- * with the lock, this transaction's commit waits until the standby has the row. The lateral join probes one partition for each key; `=
- * any(…)` would probe all of them.
+ * Finds and locks the requests stored under these keys, which must be sorted. Without the lock, a row could be returned before a
+ * synchronous standby has it. The lock makes this transaction's commit wait until the standby has the row. The lateral join probes one
+ * partition per key, whereas `= any(…)` would probe all partitions.
  */
 export async function lockKeyedRequests(
   tx: Tx,
@@ -185,7 +185,7 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
     columns.bigint("balance", ({ answer }) => answer.verdict?.single?.position?.balance ?? null),
     columns.timestamp("resets_at", ({ answer }) => answer.verdict?.single?.position?.resetsAt ?? null),
   ],
-  // Set only for limited features, denials and requests with items.
+  // Not null only for limited features, denials and requests with items.
   rare: [
     columns.bigint(
       "limit_quantity",
@@ -205,7 +205,7 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
 });
 
 /**
- * Keys must be sorted. If another process has stored one of the keys in the meantime, the statement must fail, so that the batch reruns.
+ * Keys must be sorted. The statement fails if another process has already stored one of these keys, and the batch then reruns.
  */
 export function insertKeyedRequests(
   tx: Tx,
@@ -241,11 +241,11 @@ export function compareKeys(a: KeyName, b: KeyName): number {
   return a.keyHash < b.keyHash ? -1 : a.keyHash > b.keyHash ? 1 : 0;
 }
 
-/** Created by migration 3. */
+/** The number of partitions that migration 3 creates. */
 export const KEY_PARTITIONS = 8;
 
-// Scans pages, because an index by time would slow down every request, and the pages are roughly ordered by time. Ages are in
-// hours, as in the lanes, because the length of a day depends on the session's time zone.
+// Scans pages, because an index on the time would slow down every request. The rows are roughly in order of time. Ages are measured in
+// hours, because the length of a day depends on the session's time zone.
 const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
   statement(
     `keyed_requests.purge_${partition}`,

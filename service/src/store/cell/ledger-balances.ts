@@ -4,8 +4,8 @@ import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Sequences have no gaps, and effective times never decrease along them. A binary search therefore needs about twenty lookups, whereas a
-// scan would read a month. $5 is true if entries in detached months count as before the moment.
+// Sequences have no gaps, and effective times never decrease as the sequence rises. So a binary search needs only about twenty lookups,
+// whereas a scan would read a whole month. If $5 is true, entries in detached months count as before $4.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -35,8 +35,8 @@ const FIND_LAST_BEFORE = statement(
 );
 
 /**
- * The sequence of the last entry before this moment, up to `last`, or 0 if there is none. Pass `isWholeSince` if all detached
- * months are before this moment. Otherwise the result may be an earlier entry.
+ * Finds the sequence of the last entry effective before `at` and at most `last`. Returns 0 if there is none. Pass `isWholeSince` only if
+ * all detached months are before `at`. If `isWholeSince` is false, the result may be an earlier entry.
  */
 export async function findLastBefore(
   tx: Tx,
@@ -48,8 +48,8 @@ export async function findLastBefore(
   return readInteger(rows[0]?.[0]);
 }
 
-// Uses the first entry since that moment, because the month of the last entry before it may be detached. A pool without a grant before that
-// moment has no earlier entry either, and is left out.
+// Uses each pool's first entry at or after $4, because the month of the last entry before $4 may be detached. A pool without a grant before
+// $4 has no earlier entries either, and is left out.
 const LIST_BALANCES = statement(
   "ledger.list_balances",
   `
@@ -75,10 +75,10 @@ const LIST_BALANCES = statement(
   order by p.pool_id`,
 );
 
-/** A pool's balance at a moment. Null if the pool has no entry since then. The wallet's current balance then applies. */
+/** A pool's balance at a past time. Null if the pool has no later entry, so that its balance has not changed. */
 export type PoolBalance = { readonly pool: PoolId; readonly balance: number | null };
 
-/** The balance of each pool at a moment. `after` is the sequence of an entry before that moment, where the search starts. */
+/** Returns the balance of each pool at the time `at`. The search starts after sequence `after`, whose entry is before `at`. */
 export async function listBalances(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,
@@ -92,8 +92,8 @@ export async function listBalances(
 }
 
 /**
- * SQL for the earliest `recorded_at` among entries effective since a moment, so that older partitions are pruned. An entry is recorded
- * after it takes effect, except after a failover to a slower clock; a partial index finds those entries.
+ * SQL for the earliest `recorded_at` among entries effective at or after `from`, so that older partitions are pruned. An entry is recorded
+ * when it takes effect or later, except after a failover to a slower clock. A partial index finds these exceptions.
  */
 export function recordedSince({ environment, from }: { environment: string; from: string }): string {
   return `(
@@ -128,8 +128,8 @@ const SUM_PARTS = statement(
 );
 
 /**
- * The net amount that the entries after `after`, up to `until`, moved into each grant. Null if entries are missing because their month is
- * detached.
+ * Sums the changes to each grant by entries with a sequence above `after` and at most `until`. Null if entries are missing because their
+ * month is detached.
  */
 export async function sumParts(
   tx: Tx,

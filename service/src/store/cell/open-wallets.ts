@@ -9,14 +9,14 @@ import { type CustomerName, compareCustomers, findCustomers, insertMissingCustom
 import { addDueHolds } from "./due-holds.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, type WalletName } from "./wallets.ts";
 
-/** A customer's locked wallet, with everything that a decision needs. */
+/** A customer's locked wallet, with the other data that a decision needs. */
 export type OpenWallet = WalletName & {
   readonly wallet: Wallet;
   readonly catalog: Catalog;
   readonly clock: Instant;
 };
 
-/** Locks a customer's wallet, and waits for the lock if necessary. Null if there is no such customer. */
+/** Locks a customer's wallet, and waits for the lock if necessary. Null if the customer does not exist. */
 export async function openWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
@@ -36,7 +36,8 @@ export async function openWallet(
 const INSERTS_MAX = 2;
 
 /**
- * Locks the wallet of a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a customer number.
+ * Locks a customer's wallet, and creates the customer if necessary. Tries to find the customer first, because a conflicting insert would
+ * waste a customer number.
  */
 export async function openOrCreateWallet(
   tx: Tx,
@@ -44,7 +45,7 @@ export async function openOrCreateWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // Another request may create the customer in the meantime, and an erasure may remove the customer again.
+  // Between two statements, another request may create the customer, or an erasure may remove the customer.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, { environmentId }, customerId);
     if (open !== null) return { ...open, isNew };
@@ -54,8 +55,8 @@ export async function openOrCreateWallet(
 }
 
 /**
- * Whether to wait for wallets that another transaction has locked. A transaction that has inserted customers must skip: a
- * lane may have locked the wallet and wait for that insert, which would be a deadlock.
+ * Whether to skip locked wallets or wait for them. A transaction that has inserted customers must skip them, to avoid a deadlock with a
+ * lane that has locked such a wallet and waits for the insert.
  */
 export type LockMode = "skip" | "wait";
 
@@ -67,7 +68,7 @@ export type OpenWallets = {
   readonly lockedElsewhere: ReadonlySet<CustomerId>;
 };
 
-/** Locks the wallets of these customers in order, then reads the catalog and clock, as for a consume request. */
+/** Locks the wallets of these customers in sorted order. Then reads the catalog and the clock, as a consume request does. */
 export async function openWallets(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -75,7 +76,7 @@ export async function openWallets(
   lockMode: LockMode,
 ): Promise<OpenWallets> {
   const names = sortNames(environmentId, customers);
-  // Runs before locking, so that no lock is held while a missing catalog is loaded.
+  // Fills the catalog cache before locking, so that no lock is held while a missing catalog is loaded.
   await loadCatalog(tx, environmentId);
   const lock = lockMode === "wait" ? lockWallets : lockFreeWallets;
   let found = await lock(tx, names);
@@ -93,14 +94,14 @@ export async function openWallets(
   const withHolds = await addDueHolds(tx, found, { clock, catalogs: [catalog] });
   for (const { customerId, customerNumber, readWallet } of withHolds) {
     if (readWallet === null) lockedElsewhere.add(customerId);
-    // A customer erased before the lock was granted no longer exists, so nothing may be written under that number.
+    // Skips customers who were erased before the lock was acquired. Nothing may be written under their numbers.
     else if (numbers.get(customerId) === customerNumber)
       wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
   }
   return { catalog, clock, wallets, lockedElsewhere };
 }
 
-/** Sorts customers in the order in which all transactions insert and lock them. */
+/** Sorts customers into the order in which every transaction inserts and locks them. */
 export function sortNames(environmentId: EnvironmentId, customers: readonly CustomerId[]): CustomerName[] {
   return customers.map((customerId) => ({ environmentId, customerId })).sort(compareCustomers);
 }
@@ -117,8 +118,8 @@ const LOOK_UP_BY_INDEX = statement(
 );
 
 /**
- * Disables scans for the rest of this transaction, which looks up hundreds of single rows. This connection may have planned its
- * statements when the tables were empty; those plans would scan whole tables.
+ * Disables sequential scans for the rest of this transaction, which looks up hundreds of single rows. Query plans that this connection
+ * made while the tables were empty would scan whole tables.
  */
 export function lookUpByIndex(tx: Tx): Promise<Rows> {
   return tx.run(LOOK_UP_BY_INDEX);

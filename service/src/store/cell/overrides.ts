@@ -59,7 +59,7 @@ const LIST = statement(
   order by o.number`,
 );
 
-/** The overrides with these numbers. */
+/** Finds the overrides with these numbers. */
 export async function listOverrides(
   tx: Tx,
   name: WalletName,
@@ -107,7 +107,7 @@ const LIST_RUNS = statement(
   order by n.position, o.number`,
 );
 
-/** The overrides of each run, by number. Unreadable rows are omitted. */
+/** Lists the overrides of each run, ordered by number. Omits unreadable rows. */
 export async function listOverridesOfRuns(
   tx: Tx,
   runs: readonly Run[],

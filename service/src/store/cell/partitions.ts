@@ -3,7 +3,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 
 const ENSURE = statement("partitions.ensure", "select cell.ensure_monthly_partitions($1, $2)");
 
-/** Creates the missing partitions for this month and the months around it. Returns how many were created. */
+/** Creates missing partitions for this month, `monthsBack` earlier and `monthsAhead` later months. Returns how many were created. */
 export async function ensurePartitions(
   tx: Tx,
   options: { monthsBack: number; monthsAhead: number },

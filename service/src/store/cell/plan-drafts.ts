@@ -5,7 +5,7 @@ import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
-/** The content of a plan's next version. Items are named by key; IDs and costs are pinned when it is published. */
+/** The content of a plan's next version. Pools and features are identified by key. Publishing the version pins their IDs and costs. */
 export type PlanTerms = {
   readonly name: string;
   readonly allowances: readonly {
@@ -23,7 +23,7 @@ export type PlanTerms = {
 };
 
 export type PlanDraft = PlanTerms & {
-  /** The plan may have no published version yet. */
+  /** The plan's key. The plan may have no published version yet. */
   readonly key: string;
   readonly changedAt: Instant;
 };

@@ -82,7 +82,7 @@ const FIND_WITH = statement(
     and f.feature_id = n.id`,
 );
 
-/** For each feature, the versions among `versions` that include it. */
+/** Returns which of `versions` include each feature. */
 export async function findVersionsWith(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -104,7 +104,7 @@ const PERIOD_NAMES: readonly string[] = PERIODS;
 /** Size of an empty table. */
 const TABLE_BYTES = 1_000;
 
-/** A version's features, stored in columns. Each feature takes 25 bytes, a tenth of the size of an object. */
+/** A version's features, stored in columns. Each feature takes 25 bytes, a tenth of what an object would take. */
 export class PlanTermsTable implements PinnedFeatures {
   readonly #ids: Int32Array;
   readonly #pools: Int32Array;

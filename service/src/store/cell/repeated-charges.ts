@@ -25,8 +25,8 @@ const EXAMINED = describeRow({
   customerNumber: orNull(id<CustomerNumber>("f.customer_number")),
 });
 
-// No index of the ledger finds the latest charges of an environment. The request log has such an
-// index, but stores no quantities or reversals.
+// Uses the request log, because the ledger has no index on an environment's latest charges. The
+// log stores no quantities or reversals.
 const FIND_CUSTOMERS = statement(
   "repeated_charges.find_customers",
   `
@@ -67,7 +67,7 @@ const FIND_CUSTOMERS = statement(
     select
       r.customer_number,
       max(r.last_at) as last_at,
-      -- Customers with a short run come first. A long run is usually normal use, but may hide a duplicate with an
+      -- Customers with a short run come first. A long run is usually normal use, but can contain a duplicate charge with an
       -- unusual quantity.
       row_number() over (order by min(r.length) <= $4::bigint desc, max(r.last_at) desc) as place
     from runs as r
@@ -86,9 +86,8 @@ const FIND_CUSTOMERS = statement(
 
 /**
  * Finds customers charged twice for the same feature within `withinMs`, according to the request log. A run is a series of charges, each
- * within `withinMs` of the previous one. If there are too many customers, customers with a run of at most `runMax` charges come first,
- * latest run first. If requests or customers were left out, `examinedSince` is later than `since`, and only runs from `examinedSince` on
- * are complete.
+ * within `withinMs` of the charge before. Customers with a run of at most `runMax` charges come first. Ties: latest run first.
+ * If requests or customers were left out, `examinedSince` is later than `since`, and results before `examinedSince` are incomplete.
  */
 export async function findRepeating(
   tx: Tx,
@@ -124,7 +123,7 @@ const CHARGE = describeRow({
 /** A charge, with the fields used to detect duplicates. */
 export type RecentCharge = RowOf<typeof CHARGE>;
 
-/** Maximum number of ledger entries that are read for each customer, newest first. */
+/** Maximum number of ledger entries read per customer, newest first. */
 const ENTRIES_MAX = 500;
 
 const LIST_RECENT = statement(
@@ -152,7 +151,7 @@ const LIST_RECENT = statement(
   order by e.customer_number, e.sequence`,
 );
 
-/** The charges among the latest ledger entries of these customers, oldest first. */
+/** Lists the charges among each customer's latest ledger entries. Sorted by customer, oldest first. */
 export function listRecentCharges(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -178,7 +177,7 @@ const FIND_READ_SINCE = statement(
   ) as e`,
 );
 
-/** The time since which `listRecentCharges` reads all entries of these customers. Null if it reads all their entries. */
+/** Finds the time after which `listRecentCharges` has read all entries of these customers. Null if it reads all their entries. */
 export async function findReadSince(tx: Tx, customers: readonly CustomerNumber[]): Promise<Instant | null> {
   const { since } = await getRow(tx, { ...FIND_READ_SINCE, name: "" }, [bigints(customers)], READ_SINCE);
   return since;

@@ -46,12 +46,12 @@ const RECORD = describeRow({
 /** An entry in the request log. */
 export type LogRecord = RowOf<typeof RECORD>;
 
-/** A history window applies to the time an event occurred, and for other requests to the time of the response. */
+/** True if the entry is within a history window that begins at `start`. Compares `occurredAt` for events, and otherwise `recordedAt`. */
 export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
   return (occurredAt ?? recordedAt) >= (start ?? 0);
 }
 
-/** A filter on one column. The index of each column is also ordered by ID. */
+/** A filter on one column. Each of these columns has an index that also contains the ID. */
 export type LogColumn =
   | { readonly column: "customer_number"; readonly value: CustomerNumber }
   | { readonly column: "code" | "reason"; readonly value: string }
@@ -89,7 +89,7 @@ export function listLogRecords(
   { by, before, after, limit }: LogRange,
 ): Promise<LogRecord[]> {
   const none = { customer_number: null, code: null, reason: null, key_hash: null };
-  // A new column does not compile until it has a parameter here.
+  // If a new filter column has no parameter here, this line does not compile.
   none satisfies Record<LogColumn["column"], null>;
   const only: Record<LogColumn["column"], Parameter> =
     by === null ? none : { ...none, [by.column]: by.value };
@@ -103,7 +103,7 @@ export function listLogRecords(
     after?.toString("hex") ?? null,
     limit,
   ];
-  // Unnamed, so that PostgreSQL plans it for the given filters.
+  // Unnamed, so that PostgreSQL makes a query plan for these filters.
   return listRows(tx, { ...LIST, name: "" }, parameters, RECORD);
 }
 
@@ -140,7 +140,7 @@ export function listRequestCounts(
   return listRows(tx, LIST_COUNTS, [environmentId, formatTimestamp(since)], COUNT);
 }
 
-/** Maximum number of rows, newest first, that one response is based on. */
+/** Each query below scans only this many of the newest rows. */
 const SCANNED_MAX = 20_000;
 const KEYS_MAX = 50;
 
@@ -152,7 +152,7 @@ const SEEN_KEY = describeRow({
 
 export type SeenKey = RowOf<typeof SEEN_KEY>;
 
-// Leaves out features that were defined after the request.
+// Leaves out features that have since been created.
 const LIST_UNKNOWN_FEATURES = statement(
   "request_log.list_unknown_features",
   `
@@ -205,7 +205,7 @@ const LIST_UNNAMED_EVENTS = statement(
   limit ${KEYS_MAX}`,
 );
 
-/** Requested feature keys that are not defined, most frequent first. */
+/** Lists requested feature keys that do not exist in the catalog, most frequent first. */
 export function listUnknownFeatures(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -214,7 +214,7 @@ export function listUnknownFeatures(
   return listRows(tx, LIST_UNKNOWN_FEATURES, [environmentId, lowestIdOf(since)], SEEN_KEY);
 }
 
-/** Recorded event keys without a name, most frequent first. Events before `start` do not count. */
+/** Lists recorded event keys that have no name, most frequent first. Ignores events that occurred before `start`. */
 export function listUnnamedEvents(
   tx: Tx,
   environmentId: EnvironmentId,

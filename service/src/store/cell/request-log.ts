@@ -16,7 +16,7 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
-/** Logged endpoints, named by the last parts of their paths, without IDs. */
+/** The logged endpoints. Each name is the end of the endpoint's path, without IDs. */
 export const LOGGED_ENDPOINTS = [
   "check",
   "consume",
@@ -30,12 +30,12 @@ export const LOGGED_ENDPOINTS = [
 ] as const;
 export type LoggedEndpoint = (typeof LOGGED_ENDPOINTS)[number];
 
-/** A request rejected because its key was used for another request. Member and metadata may name a person, so they are hashed. */
+/** A request that was rejected because its idempotency key was used for another request. Personal data (member, metadata) is hashed. */
 export type Refused = {
   readonly quantity: number;
-  /** In canonical form. Absent from entries before 0.2, null for a request without items. */
+  /** The items in canonical form. Absent from entries written before 0.2. Null for a request without items. */
   readonly items?: string | null;
-  /** Absent from entries before 0.2. */
+  /** Absent from entries written before 0.2. */
   readonly memberHash?: ShortHash | null;
   readonly metadataHash: ShortHash | null;
   readonly timestamp: Instant | null;
@@ -46,14 +46,14 @@ export type Refused = {
 export type LoggedRequest = {
   readonly environmentId: EnvironmentId;
   readonly requestId: string;
-  /** 32 hexadecimal digits, from the caller's `traceparent`. */
+  /** The trace ID in the caller's `traceparent`, as 32 hexadecimal digits. */
   readonly traceId: string | null;
   readonly endpoint: LoggedEndpoint;
   readonly status: number;
   readonly code: string | null;
   readonly reason: string | null;
   readonly isReplay: boolean;
-  /** Replaced by the customer's number when the entry is written. */
+  /** The written entry contains the customer's number instead. */
   readonly customerId: string | null;
   readonly subject: string | null;
   readonly keyHash: ShortHash | null;
@@ -63,11 +63,11 @@ export type LoggedRequest = {
   readonly refused: Refused | null;
   /** Set for a recorded event that has a timestamp. */
   readonly occurredAt: Instant | null;
-  /** Null unless the request is a batch that got results. */
+  /** Counts of a batch's results. Null for other requests and for rejected batches. */
   readonly counts: BatchCounts | null;
 };
 
-/** The database's clock in microseconds since 1970. */
+/** A time of the database clock, in microseconds since 1970. */
 export type LogTime = number;
 
 const OPEN = statement(
@@ -75,7 +75,7 @@ const OPEN = statement(
   `
   select
     pg_advisory_xact_lock(hashtextextended('purser.request_log', 0)),
-    -- The log may lose rows, so the commit waits for neither disk nor standby.
+    -- The commit waits for neither disk nor standby, because losing log rows in a crash is acceptable.
     set_config('synchronous_commit', 'off', true)`,
 );
 
@@ -84,7 +84,7 @@ const READ_TIME = statement(
   "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
 );
 
-/** Serializes writers, so that IDs become visible in order. Returns the time after the lock was granted. */
+/** Serializes writers, so that IDs become visible in order. Returns the time, read after the lock is acquired. */
 export async function openRequestLog(tx: Tx): Promise<LogTime> {
   await tx.run(OPEN);
   const { rows } = await tx.run(READ_TIME);
@@ -155,7 +155,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
   ]);
 }
 
-/** Creates ascending IDs above all earlier IDs. The 12 bits after the milliseconds are a fraction of a millisecond. */
+/** Creates IDs in ascending order. The 12 bits after the milliseconds contain the fraction of the millisecond. */
 function makeIds(count: number, now: LogTime): Uuid[] {
   const at = brandAs<Instant>(Math.floor(now / 1000));
   const fraction = Math.floor(((now % 1000) * 4096) / 1000);
@@ -167,7 +167,7 @@ function makeIds(count: number, now: LogTime): Uuid[] {
   return ids.sort(Buffer.compare);
 }
 
-/** A lower bound for log IDs: entries written from `at` on have higher IDs. */
+/** A lower bound for log IDs. Entries written at or after `at` have higher IDs. */
 export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
@@ -175,7 +175,7 @@ export function lowestLogId(at: Instant): Uuid {
 /** An entry is written about a second after its response. A minute allows for a slow database. */
 const WRITTEN_WITHIN_MS = 60_000;
 
-/** An upper bound for log IDs: the entries of responses before `at` have lower IDs. Entries of later responses can have lower IDs too. */
+/** An upper bound for log IDs. Entries of responses before `at` have lower IDs. So may entries of responses up to a minute later. */
 export function highestLogId(at: Instant): Uuid {
   return lowestLogId(brandAs<Instant>(at + WRITTEN_WITHIN_MS));
 }
@@ -198,7 +198,7 @@ const ADD_COUNTS = statement(
   set requests = c.requests + excluded.requests`,
 );
 
-/** Adds to the counts of the hour of `now`. Each combination of environment, endpoint and outcome may occur only once. */
+/** Adds to the counts for the hour of `now`. In `counts`, each combination of environment, endpoint and outcome must be unique. */
 export function addRequestCounts(tx: Tx, counts: readonly RequestCount[], now: LogTime): Promise<Rows> {
   return tx.run(ADD_COUNTS, [
     formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
@@ -214,13 +214,13 @@ const TRY_LOCK = statement(
   "select pg_try_advisory_xact_lock(hashtextextended('purser.request_log_purge', 0))",
 );
 
-/** Takes the lock for purging until this transaction ends. False if another process holds it. */
+/** Tries to acquire the purge lock until this transaction ends. False if another process holds the lock. */
 export async function tryPurgeLock(tx: Tx): Promise<boolean> {
   const { rows } = await tx.run(TRY_LOCK);
   return readBoolean(rows[0]?.[0]);
 }
 
-// Steps from one environment to the next by the primary key, because an index by time would slow down every insert.
+// Uses the primary key to step from one environment to the next, because an index on the time would slow down every insert.
 const PURGE = statement(
   "request_log.purge",
   `
@@ -260,7 +260,7 @@ const PURGE = statement(
     and l.id = old.id`,
 );
 
-/** Deletes log entries, and returns their number. If it is below `rowsMax`, no older entries remain. */
+/** Deletes up to `rowsMax` log entries written before `before`. Returns how many. A result below `rowsMax` means that none remain. */
 export async function purgeRequestLog(tx: Tx, before: Instant, rowsMax: number): Promise<number> {
   const { rowCount } = await tx.run(PURGE, [lowestLogId(before).toString("hex"), rowsMax]);
   return rowCount;

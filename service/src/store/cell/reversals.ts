@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { MEMBER, PLACE, parseOverage, parseParts } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Reads the charges of a request before a reversal, and their earlier reversals.
+// Before a reversal, reads the charges of the request and their earlier reversals.
 
 const CONSUME = describeRow({
   sequence: integer("e.sequence"),
@@ -52,8 +52,8 @@ export type StoredConsume = ConsumeFacts & RowOf<typeof CONSUME>;
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
 /**
- * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of these
- * charges is added in the meantime.
+ * Lists the charges of one request, in ledger order. Empty if there is no such request. The wallet must be locked, so that no other
+ * transaction can reverse these charges meanwhile.
  */
 export function listConsumes(tx: Tx, name: ConsumeName): Promise<StoredConsume[]> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;
@@ -81,7 +81,7 @@ const LIST_REVERSALS = statement(
   order by r.reverses`,
 );
 
-/** The reversals of a request's charges with this reference. The wallet must be locked. */
+/** Lists the reversals of a request's charges that have this reference. The wallet must be locked. */
 export function listReversals(
   tx: Tx,
   consume: Pick<ConsumeName, "customerNumber" | "sequence">,

@@ -198,7 +198,7 @@ const END_AFTER = statement(
   returning ${KEY.list}`,
 );
 
-/** Sets the key to expire in this many seconds, unless it expires earlier. */
+/** Makes the key expire after `seconds` seconds, unless it expires earlier anyway. */
 export function endApiKeyAfter(tx: Tx, id: number, seconds: number): Promise<ApiKeyRecord> {
   return getRow(tx, END_AFTER, [id, seconds], KEY);
 }

@@ -31,7 +31,7 @@ const KEY = describeRow({
   /** Null if history is not limited. */
   historyDaysMax: orNull(integer("l.history_days_max")),
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
-  /** Time until expiry by the database's clock, because this machine's clock may differ. Null if the key never expires. */
+  /** Time left according to the database clock, because this machine's clock may differ. Null if the key never expires. */
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
 });
 

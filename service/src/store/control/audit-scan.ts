@@ -5,10 +5,10 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
-/** Describes a row of the audit table `a` and the scanned IDs `s`. `customer` is the customer column, if the schema has one. */
+/** The columns of a scan. `a` is the audit table, `s` holds the scanned IDs. `customer` is `null` if the table has no such column. */
 export function auditRow(customer: "a.customer_number" | "null") {
   return describeRow({
-    /** A UUIDv7 of the recording time as text, which sorts by time. */
+    /** A UUIDv7 that starts with the recording time, so IDs sort by time. */
     id: text("s.id::text"),
     recordedAt: instant("a.recorded_at"),
     actor: describeRow({
@@ -25,7 +25,7 @@ export function auditRow(customer: "a.customer_number" | "null") {
   });
 }
 
-/** An audit entry of either schema. */
+/** An audit entry of a workspace or an environment. */
 export type AuditRecord = RowOf<ReturnType<typeof auditRow>>;
 
 export type AuditContent = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export type AuditWindow = {
   readonly count: number;
 };
 
-/** `horizon` is the oldest scanned ID, if there are more entries. `records` may be empty. */
+/** `horizon` is the oldest scanned ID, or null if the scan reached the end. `records` may be empty even before the end. */
 export type AuditScan = { readonly records: readonly AuditRecord[]; readonly horizon: string | null };
 
 /** SQL for parameters 1 to 3 of a scan: the window of IDs in the audit table `c`, and the number of IDs. */
@@ -57,7 +57,7 @@ export const MATCHES = `($4::text is null or a.actor_kind = $4)
       and ($5::text is null or a.actor_id = $5)
       and ($6::text is null or starts_with(a.action, $6))`;
 
-/** `where` holds parameters 7 and later, which select a workspace, environment or customer. */
+/** `where` contains SQL parameters 7 and up, which select a workspace, environment or customer. */
 export type AuditQuestion = {
   readonly window: AuditWindow;
   readonly filter: AuditFilter;
@@ -72,7 +72,7 @@ export async function runScan(
   read: (row: readonly unknown[]) => AuditRecord,
 ): Promise<AuditScan> {
   const filters = [actor?.kind ?? null, actor?.id ?? null, actionPrefix];
-  // Unnamed, so that PostgreSQL plans it for the given filters.
+  // Unnamed, so that PostgreSQL makes a query plan for these filters instead of reusing a generic plan.
   const { rows } = await tx.run({ ...scan, name: "" }, [before, from, count, ...filters, ...where]);
   return {
     records: rows.filter(([, recordedAt]) => recordedAt !== null).map(read),
@@ -102,7 +102,7 @@ const SCAN = statement(
   order by s.id desc`,
 );
 
-/** The audit of the workspace, or of one of its environments. */
+/** Scans the audit entries of the workspace, or of one of its environments. */
 export function scanControlAudit(
   tx: Tx,
   {

@@ -7,7 +7,7 @@ import { readControlClock } from "./clock.ts";
 
 export type ControlAudit = {
   readonly workspaceId: number;
-  /** Set for changes to one environment. */
+  /** The changed environment. Absent or null if the change concerns the whole workspace. */
   readonly environmentId?: EnvironmentId | null;
   readonly actor: Actor;
   readonly action: string;

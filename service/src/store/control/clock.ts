@@ -8,7 +8,7 @@ const READ = statement(
   select (extract(epoch from clock_timestamp()) * 1000)::bigint`,
 );
 
-/** Clock of the control database, which may differ from a cell's. */
+/** Reads the clock of the control database, which may differ from a cell's clock. */
 export async function readControlClock(tx: Tx): Promise<Instant> {
   const { rows } = await tx.run(READ);
   return readInstant(rows[0]?.[0]);

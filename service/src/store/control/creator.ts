@@ -4,7 +4,7 @@ import { assert } from "../../primitives/assert.ts";
 
 /** The creator of a token, key or link. */
 export type Creator = {
-  /** An API key cannot create any of these. */
+  /** API keys cannot create tokens, keys or links. */
   readonly kind: Exclude<Actor["kind"], "api_key">;
   readonly id: string | null;
   /** The creator's current name, or the last name of a removed member. Null for a command or the service itself. */
@@ -13,7 +13,7 @@ export type Creator = {
 
 const KINDS = ["member", "token", "command", "system"] as const;
 
-/** For a table with `created_by_kind` and `created_by_id`. Null if unknown, because the row is older than these columns. */
+/** Reads `created_by_kind` and `created_by_id` of a table. Null for rows that are older than these columns. */
 export function creator(table: string): Part<Creator | null> {
   const name = `case ${table}.created_by_kind
       when 'member' then (select c.name from control.members as c where c.id = ${table}.created_by_id::integer)
@@ -33,7 +33,7 @@ function readKind(value: unknown): Creator["kind"] {
   return kind;
 }
 
-/** SQL condition: the row was created by the member or one of the member's tokens. */
+/** SQL condition that is true for rows created by the member or by one of the member's tokens. */
 export function isCreatedByMember(table: string, member: string): string {
   return `(
     ${table}.created_by_kind = 'member' and ${table}.created_by_id = ${member}::integer::text

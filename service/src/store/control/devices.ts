@@ -68,7 +68,7 @@ const DELETE_BEYOND = statement(
     )`,
 );
 
-/** Deletes expired devices and all but the newest `countMax`. */
+/** Deletes the member's expired devices. Of the other devices, keeps only the newest `countMax`. */
 export async function deleteDevicesBeyond(tx: Tx, memberId: number, countMax: number): Promise<void> {
   await tx.run(DELETE_BEYOND, [memberId, countMax]);
 }
@@ -81,7 +81,7 @@ const DELETE_OTHERS = statement(
     and ($2::bytea is null or token_hash <> $2::bytea)`,
 );
 
-/** Deletes a member's devices except one, and returns how many. */
+/** Deletes the member's devices, but keeps `except`. Returns how many devices it deleted. */
 export async function deleteDevicesOf(
   tx: Tx,
   { memberId, except }: { memberId: number; except: Buffer | null },

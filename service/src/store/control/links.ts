@@ -97,7 +97,7 @@ const USE = statement(
   returning ${LINK.list}`,
 );
 
-/** Marks a link for one of these purposes as used. Null if it is used, expired or unknown. */
+/** Marks a link as used. Null if the link is already used, expired or unknown, or has none of these purposes. */
 export function useLink(
   tx: Tx,
   link: { tokenHash: Buffer; purposes: readonly LinkPurpose[] },
@@ -114,7 +114,7 @@ const END_OF_MEMBER = statement(
     and used_at is null`,
 );
 
-/** Ends all links for a member, because a new link replaces them or the member is removed. */
+/** Invalidates all links for a member, because a new link replaces them or the member is removed. */
 export async function endLinksOf(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_OF_MEMBER, [memberId]);
 }
@@ -128,7 +128,7 @@ const END_CREATED_BY = statement(
     and ${isCreatedByMember("l", "$1")}`,
 );
 
-/** Ends links that a member or the member's tokens created for any member. */
+/** Invalidates links for any member that were created by this member or this member's tokens. */
 export async function endLinksCreatedBy(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_CREATED_BY, [memberId]);
 }
@@ -175,7 +175,7 @@ const LIST_OPEN = statement(
   limit $3`,
 );
 
-/** Lists links for these members, and links created by `createdBy` or that member's tokens. Newest first. */
+/** Lists usable links for these members, and links created by the member `createdBy` or that member's tokens. Newest first. */
 export function listOpenLinks(
   tx: Tx,
   {

@@ -34,7 +34,7 @@ const TOKEN = describeRow({
   id: integer("t.id"),
   workspaceId: integer("t.workspace_id"),
   name: text("t.name"),
-  /** Never above the current role of the root member. */
+  /** The token's role, limited to the current role of the root member. */
   role: derive(
     describeRow({
       own: role("t.role"),
@@ -202,7 +202,7 @@ const LIST_DESCENDANTS = statement(
   order by t.id`,
 );
 
-/** Tokens created with this token, directly or indirectly, that are not revoked. */
+/** Lists tokens that were created with this token, directly or indirectly, and are not revoked. */
 export function listDescendantTokens(tx: Tx, id: number): Promise<ManagementToken[]> {
   return listRows(tx, LIST_DESCENDANTS, [id], TOKEN);
 }

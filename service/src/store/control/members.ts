@@ -187,7 +187,7 @@ const HOLD_PASSWORD = statement(
   for share`,
 );
 
-/** Whether the password is unchanged since it was checked. Locks it until the transaction ends. */
+/** True if the password is unchanged since it was checked. Locks the member's row until the transaction ends. */
 export async function holdPassword(tx: Tx, member: { id: number; passwordHash: string }): Promise<boolean> {
   const { rowCount } = await tx.run(HOLD_PASSWORD, [member.id, member.passwordHash]);
   return rowCount === 1;

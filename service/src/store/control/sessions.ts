@@ -22,7 +22,7 @@ const SESSION_MEMBER = describeRow({
   role: role("m.role"),
 });
 
-/** The member behind a session. */
+/** The member who owns a session. */
 export type SessionMember = RowOf<typeof SESSION_MEMBER>;
 
 const FIND = statement(
@@ -157,7 +157,7 @@ const DELETE_BEYOND = statement(
     )`,
 );
 
-/** Deletes all but the `kept` most recently used sessions. */
+/** Deletes all sessions of the member except the `kept` most recently used ones. */
 export async function deleteSessionsBeyond(
   tx: Tx,
   { memberId, kept }: { memberId: number; kept: number },
