@@ -5,7 +5,7 @@ import { setupManage } from "../../../test/manage.ts";
 test("a plan preview and an undo for one customer succeed while the maximum number of bulk changes runs", async () => {
   const { manage, publish, assign, database } = await setupManage();
   await publish({ key: "scale", name: "Scale" });
-  for (const id of ["slow", "bob"]) await assign(id, "pro");
+  for (const id of ["slow", "slower", "bob"]) await assign(id, "pro");
   await manage("POST", "customers/bob/credits", { body: { credits: 50, kind: "manual", reference: "one" } });
   const blocking = { customerIds: ["bob"], blocked: true };
   const bulk = await manage("POST", "bulk-blocks", { body: blocking });
@@ -13,14 +13,19 @@ test("a plan preview and an undo for one customer succeed while the maximum numb
   await client.query("begin");
   await client.query(
     `select from cell.wallets
-    where customer_number = (select number from cell.customers where customer_id = 'slow')
+    where customer_number in (select number from cell.customers where customer_id in ('slow', 'slower'))
     for update`,
   );
-  const credits = { customerIds: ["slow"], credits: 5, kind: "manual", reference: "slow" };
-  const running = [1, 2].map(() => manage("POST", "bulk-credits", { body: credits }));
+  const credits = { credits: 5, kind: "manual", reference: "slow" };
+  const running = ["slow", "slower"].map((id) =>
+    manage("POST", "bulk-credits", { body: { ...credits, customerIds: [id] } }),
+  );
+  // A preview that takes a turn before both have begun would make one of them fail.
+  const isWaiting = "wait_event_type = 'Lock' and datname = current_database()";
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(2);
   const assignment = { plan: "scale", filter: {} };
-  const previewAll = () => manage("POST", "bulk-assignments/preview", { body: assignment });
-  await expect.poll(async () => (await previewAll()).body["code"]).toBe("overloaded");
+  const previewAll = await manage("POST", "bulk-assignments/preview", { body: assignment });
+  expect(previewAll.body["code"]).toBe("overloaded");
   const undoBulk = `audit/${bulk.body["auditEntryId"]}/undo`;
   for (const path of [undoBulk, `${undoBulk}/preview`])
     expect(await manage("POST", path)).toMatchObject({ status: 503, body: { code: "overloaded" } });
