@@ -1,12 +1,13 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { findViolations } from "../../dashboard/test/find-violations.ts";
 import { runProof } from "../harness/command.ts";
 import { type Appearance, awaitReady, logIn, openChromium, openContext, watchTraffic } from "./chromium.ts";
 import { type Development, startDevelopment, startUnowned } from "./installations.ts";
 import { AUTH_PAGES, addressOf, type DashboardPage, findSubjects, PAGES, type Subjects } from "./pages.ts";
 
-const APPEARANCES: readonly Appearance[] = [1440, 390].flatMap((width) => [
+const APPEARANCES: readonly Appearance[] = [1440, 1024, 390].flatMap((width) => [
   { scheme: "light", width },
   { scheme: "dark", width },
 ]);
@@ -41,8 +42,8 @@ await runProof(
   {
     command: "npm run screenshots",
     about: `Starts three installations: with the demo, empty, and without an owner. Takes a screenshot of every page of the dashboard,
-light and dark, 1440 and 390 pixels wide, with data and empty. Fails if a page writes errors to its console, is wider than its
-window, or truncates text without a title.`,
+light and dark, 1440, 1024 and 390 pixels wide, with data and empty. Fails if a page writes errors to its console, is wider than
+its window, truncates text without a title, or has an accessibility violation.`,
     options: {
       out: {
         default: ".screenshots",
@@ -125,7 +126,8 @@ async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<v
   await traffic.settle();
   await page.waitForTimeout(SETTLE_MS);
   await page.screenshot({ path: join(out, `${name}.png`), fullPage: true });
-  for (const fault of await findLayoutFaults(page)) faults.push(`${name}: ${fault}`);
+  for (const fault of [...(await findLayoutFaults(page)), ...(await findViolations(page))])
+    faults.push(`${name}: ${fault}`);
 }
 
 function findAddress(shown: DashboardPage, { content, subjects, setupUrl, development }: Taking): string {
