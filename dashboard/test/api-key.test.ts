@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import {
-  endingKeysOf,
+  expiringKeysOf,
   keyCall,
   lastingOf,
   stateOf,
@@ -38,13 +38,13 @@ test("a key is active, expiring soon, expired or revoked", () => {
   expect(stateOf(key("1", { revokedAt: "2026-11-01T00:00:00.000Z", isValid: false }), NOW)).toBe("revoked");
 });
 
-test("an expiring key shows its successor, and whether the old key is still in use", () => {
+test("an expiring key shows its successor, and whether the old key has been used since", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
-  expect(endingKeysOf([old], NOW)).toEqual([{ key: old, successor: null, isStillUsed: false }]);
+  expect(expiringKeysOf([old], NOW)).toEqual([{ key: old, successor: null, isStillUsed: false }]);
   const next = key("2", { createdAt: "2026-11-15T09:00:00.000Z" });
-  expect(endingKeysOf([next, old], NOW)).toEqual([{ key: old, successor: next, isStillUsed: false }]);
+  expect(expiringKeysOf([next, old], NOW)).toEqual([{ key: old, successor: next, isStillUsed: false }]);
   const used = { ...old, lastUsedAt: "2026-11-15T11:00:00.000Z" };
-  expect(endingKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
+  expect(expiringKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
 });
 
 test("a key that has a different name, lacks a scope, expires soon or is older is not a successor", () => {
@@ -56,7 +56,7 @@ test("a key that has a different name, lacks a scope, expires soon or is older i
     key("2", { ...later, expiresAt: IN_THREE_DAYS }),
     key("2", { createdAt: "2026-09-01T00:00:00.000Z" }),
   ])
-    expect(endingKeysOf([other, old], NOW).find((ending) => ending.key === old)?.successor).toBe(null);
+    expect(expiringKeysOf([other, old], NOW).find((ending) => ending.key === old)?.successor).toBe(null);
 });
 
 test("the create and rotate forms produce the API request bodies", () => {

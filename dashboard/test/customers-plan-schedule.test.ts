@@ -193,7 +193,7 @@ test("the plan summary describes how long the plan lasts and what follows", () =
   expect(told({ plan: null, nextPlan: { ...BASIC_NEXT, endsAt: "2027-01-08" } })).toBe(
     "No plan until 2026-12-08, then Basic until 2027-01-08.",
   );
-  expect(told({ plan: null })).toBe("Every request is denied.");
+  expect(told({ plan: null })).toBe("All checks, charges and new holds are denied.");
 });
 
 test("a lower limit, a higher cost and less overage are losses of a plan change", () => {

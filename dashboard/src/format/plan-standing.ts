@@ -35,7 +35,7 @@ export function describeStanding(
   formatDay: (at: string) => string,
 ): string {
   const { plan, nextPlan } = standing;
-  if (plan === null && nextPlan === null) return "Every request is denied.";
+  if (plan === null && nextPlan === null) return "All checks, charges and new holds are denied.";
   const leaves = leavesAt(standing);
   if (leaves === null) return describeStay(plan, formatDay);
   const until = `${plan === null ? "No plan until" : "Until"} ${formatDay(leaves)}`;

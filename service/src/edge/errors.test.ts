@@ -42,7 +42,7 @@ test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])(
   },
 );
 
-test("HEAD gets 405 too, without a body", async () => {
+test("HEAD on a POST endpoint returns 405 without a body", async () => {
   const { service } = await setup();
   const reply = await fetch(`${service.url}/v1/events`, { method: "HEAD" });
   expect([reply.status, reply.headers.get("allow"), await reply.text()]).toEqual([405, "POST", ""]);

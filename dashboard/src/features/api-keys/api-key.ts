@@ -67,7 +67,7 @@ export function stateOf({ isValid, revokedAt, expiresAt }: ApiKey, now: number):
   return expiresAt !== null && Date.parse(expiresAt) - now < SOON_MS ? "ending" : "working";
 }
 
-export type EndingKey = {
+export type ExpiringKey = {
   readonly key: ApiKey;
   /** The key that replaces this key. Null if there is none. */
   readonly successor: ApiKey | null;
@@ -76,7 +76,7 @@ export type EndingKey = {
 };
 
 /** Keys that expire soon, with their successors. A rotated key keeps its name and scopes. */
-export function endingKeysOf(keys: readonly ApiKey[], now: number): EndingKey[] {
+export function expiringKeysOf(keys: readonly ApiKey[], now: number): ExpiringKey[] {
   return keys
     .filter((key) => stateOf(key, now) === "ending")
     .map((key) => {

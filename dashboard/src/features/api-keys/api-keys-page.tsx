@@ -12,7 +12,7 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
-import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.ts";
+import { type ExpiringKey, expiringKeysOf, type KeyState, stateOf } from "./api-key.ts";
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
 import { type ApiKey, apiKeysQuery } from "./queries.ts";
 
@@ -52,7 +52,7 @@ export function ApiKeysPage() {
         )
       }
     >
-      <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
+      <ExpiringKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
       <Card flush>
         <PagedTable
           label="API keys"
@@ -146,20 +146,20 @@ function State({ apiKey }: { apiKey: ApiKey }) {
 }
 
 /** Warns about keys that expire soon. */
-function EndingKeys({
+function ExpiringKeys({
   keys,
   onRotate,
 }: {
   keys: readonly ApiKey[];
   onRotate: ((key: ApiKey) => void) | null;
 }) {
-  return endingKeysOf(keys, Date.now()).map((ending) => (
+  return expiringKeysOf(keys, Date.now()).map((ending) => (
     <Callout key={ending.key.id} tone={ending.successor === null || ending.isStillUsed ? "warn" : "plain"}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <p>
           <Name ending={ending} /> expires <Time at={ending.key.expiresAt ?? ""} as="ago" /> (
           <Time at={ending.key.expiresAt ?? ""} />
-          ). <WhatThen ending={ending} />
+          ). <ExpiryEffect ending={ending} />
         </p>
         {ending.successor === null && onRotate !== null && (
           <Button onClick={() => onRotate(ending.key)}>Rotate</Button>
@@ -169,7 +169,7 @@ function EndingKeys({
   ));
 }
 
-function Name({ ending: { key } }: { ending: EndingKey }) {
+function Name({ ending: { key } }: { ending: ExpiringKey }) {
   const { environment } = useScope();
   return (
     <>
@@ -181,16 +181,16 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
   );
 }
 
-function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
+function ExpiryEffect({ ending: { key, successor, isStillUsed } }: { ending: ExpiringKey }) {
   if (successor === null)
     return "The key has no replacement yet. Requests that use the key will be rejected after it expires.";
   if (isStillUsed) {
     return (
       <>
-        The key ending in {successor.lastFour} replaces it, but the old key is still in use. Last used{" "}
+        The key ending in {successor.lastFour} replaces it, but the old key has been used since. Last used{" "}
         <Time at={key.lastUsedAt ?? ""} as="ago" />.
       </>
     );
   }
-  return `The key ending in ${successor.lastFour} replaces it. The old key is no longer in use.`;
+  return `The key ending in ${successor.lastFour} replaces it. The old key has not been used since.`;
 }

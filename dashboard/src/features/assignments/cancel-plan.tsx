@@ -106,20 +106,20 @@ function Consequences({
     <ul className="flex list-disc flex-col gap-1 pl-5">
       <li>
         {endsAt === null
-          ? "Unused plan credits expire now. Top-ups are kept."
+          ? "Unused plan credits are removed now. Top-ups are kept."
           : `The customer keeps ${plan?.name} and its credits until ${formatDay(endsAt, clock)}. Top-ups are kept after that.`}
       </li>
       <li>
         {fallback === undefined
-          ? "There is no default plan. Every request will be denied until you assign a plan."
+          ? "There is no default plan. Checks, charges and new holds will be denied until you assign a plan."
           : `The default plan ${fallback.name} will apply.`}
       </li>
-      {nextPlan !== null && <li>{dropped(nextPlan, (at) => formatDay(at, clock))}</li>}
+      {nextPlan !== null && <li>{describeCanceled(nextPlan, (at) => formatDay(at, clock))}</li>}
     </ul>
   );
 }
 
-function dropped(
+function describeCanceled(
   { name, startsAt }: NonNullable<Customer["nextPlan"]>,
   format: (at: string) => string,
 ): string {
@@ -146,7 +146,7 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   };
   const drop = useWrite("delete", `${PLAN_PATH}/next`, options);
   const extend = useWrite("post", PLAN_PATH, options);
-  // Canceling a scheduled plan keeps the end date of the current plan. It can be removed later.
+  // Canceling a scheduled plan keeps the end date of the current plan. The user can remove that date later.
   const isDrop = plan === null || nextPlan !== null;
   const end = isDrop ? (plan?.endsAt ?? null) : null;
   const dialog = {
@@ -161,7 +161,7 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
             {plan.name} {end === null ? "continues with no end date." : `continues until ${format(end)}.`}
           </li>
         )}
-        {nextPlan !== null && <li>{dropped(nextPlan, format)}</li>}
+        {nextPlan !== null && <li>{describeCanceled(nextPlan, format)}</li>}
         <li>Credits and period do not change.</li>
       </ul>
     ),

@@ -37,7 +37,7 @@ export function EditProblem<T>({
   return (
     <Callout tone="bad" title="Edit conflict">
       <p>
-        <WhoWasFirst edited={edited} /> Your change was not saved. {note}
+        <ConflictingChange edited={edited} /> Your change was not saved. {note}
       </p>
       <div className="mt-2">
         <Button icon={RotateCw} isBusy={readAgain.isPending} onClick={() => readAgain.mutate()}>
@@ -48,7 +48,7 @@ export function EditProblem<T>({
   );
 }
 
-function WhoWasFirst({ edited }: { edited: Edited }) {
+function ConflictingChange({ edited }: { edited: Edited }) {
   const { data: change } = useQuery(lastChangeQuery(useScope(), edited));
   const me = useSession();
   if (change === undefined || change === null) return "This item has changed since you opened it.";

@@ -127,7 +127,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
       notify(
         customer.isBlocked ? `Blocked ${who}` : `Unblocked ${who}`,
         customer.isBlocked
-          ? "Every request is denied from now on"
+          ? "All checks, charges and new holds are denied from now on"
           : "Requests are allowed again, subject to the plan and balance",
       );
       onClose();
@@ -146,7 +146,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
       <p>
         {isBlocked
           ? "Requests are allowed again, subject to the plan and balance."
-          : "Every request will be denied (customer_blocked). The plan and credits are kept."}
+          : "All checks, charges and new holds will be denied (customer_blocked). The plan and credits are kept."}
       </p>
     </WriteDialog>
   );

@@ -143,7 +143,9 @@ export function PlanCard({ customer, grants }: { customer: Customer; grants: rea
   if (plan === null) {
     return (
       <Card title="Plan">
-        <p className="text-muted">No plan. Every request is denied until you assign a plan.</p>
+        <p className="text-muted">
+          No plan. All checks, charges and new holds are denied until you assign a plan.
+        </p>
       </Card>
     );
   }

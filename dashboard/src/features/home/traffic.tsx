@@ -106,7 +106,7 @@ function Quiet() {
         </ButtonLink>
       }
     >
-      Requests from your backend appear here within a second.
+      Requests from your backend appear here within a few seconds.
     </EmptyState>
   );
 }

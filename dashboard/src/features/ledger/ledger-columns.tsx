@@ -69,7 +69,7 @@ function What({ line, context }: { line: LedgerLine; context: LedgerContext }) {
   );
 }
 
-/** Links the other customer of moved credits. */
+/** Links to the customer that the credits were moved to or from. */
 function MovedWith({
   line: { entry, movedGrant },
   context: { customerScope, grants },

@@ -5,7 +5,7 @@ import type { Actor, Entry, Grant } from "./queries.ts";
 
 /**
  * Link to a charge and its reversals in the ledger. `to` is the entry, if it is already loaded. `item` is the index of the charge in its
- * request; null links all charges of the request.
+ * request; null links to all charges of the request.
  */
 export function ChargeLink({
   customerScope,

@@ -265,7 +265,7 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
     case "lowered":
       return `A new plan version lowered the allowance, so ${what} cannot be spent.`;
     case "waiting":
-      return `The customer is no longer on this plan. If the plan resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
+      return `The customer has left the plan that granted these credits. If the customer returns within the same period, ${what} ${isOne ? "becomes" : "become"} available.`;
     default:
       return null;
   }

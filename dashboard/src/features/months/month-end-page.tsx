@@ -120,7 +120,7 @@ function NoCredits({ month }: { month: string }) {
 
 function Overage({ month }: { month: Month }) {
   const scope = useScope();
-  // Not the month's `to`, which charts round down to 15 minutes while the month is running.
+  // The end of the month, not `month.to`: in the current month, charts would round `to` down to 15 minutes.
   const to = `${monthAfter(month.month, 1)}-01T00:00:00.000Z`;
   return (
     <Card

@@ -105,7 +105,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
               hint={
                 row.rollover === 0
                   ? "0 means unused credits expire."
-                  : `How many ${pluralOf(row.period)} unused credits are kept.`
+                  : `Number of ${pluralOf(row.period)} to keep unused credits.`
               }
               type="number"
               step={1}

@@ -217,7 +217,8 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
         </div>
       }
     >
-      Requests appear within a second. Your backend needs an API key for this environment.
+      Your backend needs an API key for this environment. Turn on Live tail to see new requests within
+      seconds.
     </EmptyState>
   );
 }

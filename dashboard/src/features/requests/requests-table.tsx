@@ -108,7 +108,7 @@ export function RequestsTable({
 }
 
 function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfold: (by: 1 | -1) => void }) {
-  // The user reads an expanded row, so new rows must not move it.
+  // The user may be reading the expanded row, so new rows must not move it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once per expanded row
   useEffect(() => {
     onUnfold(1);

@@ -157,7 +157,7 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
       isOpen
       onClose={close}
       title="Send test requests"
-      note="Sends the same request several times with one idempotency key. The customer is charged only once."
+      note="Sends the same request several times with one idempotency key. The customer is charged at most once."
       isWide
     >
       <TestRequestForm start={start} onClose={close} />

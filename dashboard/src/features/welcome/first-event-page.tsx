@@ -85,7 +85,7 @@ function Waiting() {
     <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
       <p className="text-form font-medium">Waiting for the first event</p>
       <p className="text-muted">
-        The event appears here within a second. Environment: {ENVIRONMENT_NAMES[environment]}.
+        The event appears here within a few seconds. Environment: {ENVIRONMENT_NAMES[environment]}.
       </p>
     </Line>
   );

@@ -98,7 +98,7 @@ test("an allowance override requires a period if the plan has no allowance in th
   });
 });
 
-test("a PUT with an empty body removes the overrides", async () => {
+test("a PUT without terms removes the overrides", async () => {
   const { put, check, read } = await setup();
   expect((await put({})).body["outcome"]).toBe("unchanged");
   await put({ features: { "image.render": { included: false } } });

@@ -29,7 +29,7 @@ export type RequestPage = {
   readonly items: LoggedRequest[];
   /** Cursor for older requests. Null if there are no older requests. */
   readonly next: Uuid | null;
-  /** Cursor for newer requests. Null if there are no requests yet. */
+  /** Cursor for newer requests. Null on older pages, and if there are no requests yet. */
   readonly latest: Uuid | null;
 };
 

@@ -40,7 +40,7 @@ test("if concurrent requests use one key for different customers, only one reque
   await expectSoundBooks(database);
 });
 
-test("a 409 writes no row, not even a customer with the default plan", async () => {
+test("a request rejected with 409 writes no rows and does not create the customer", async () => {
   const { consume, cell, context, database } = await setupCredits({ LANES: "1" });
   await setDefaultPlan(cell, context, { plan: "pro" });
   const replies = await Promise.all(times(20, (i) => consume({ ...RENDER, customerId: `new-${i}` })));

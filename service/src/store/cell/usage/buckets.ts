@@ -7,16 +7,16 @@ export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
 /**
- * Steps for finding the buckets of a range. They are short enough to skip none: a day may have only 23 hours, and an hour may start 15, 30
- * or 45 minutes past the UTC hour.
+ * Steps for finding the buckets of a range. They are short enough not to skip a bucket: a day may have only 22 hours, and an hour may start
+ * 15, 30 or 45 minutes past the UTC hour.
  */
 export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
   Bucket,
   string
 >;
-/** In units of 15 minutes. No clock was ever set back by more than this. */
+/** In units of 15 minutes. No clock has been set back by more than this since 1995. */
 const FOLD_MAX = 12;
-/** In units of 15 minutes. If a clock was set forward by a fraction of an hour, it was never more than this. */
+/** In units of 15 minutes. No clock has been set forward by a larger fraction of an hour. */
 const PART_MAX = 3;
 
 type Parameters = Readonly<Record<"from" | "to" | "bucket" | "timeZone" | "step", string>>;

@@ -131,7 +131,7 @@ export async function chartGroupedRows(
     /** Null to group by member. */
     readonly field: string | null;
     readonly rowsMax: number;
-    /** Members and metadata of charges before this time are not shown. Null if all are shown. */
+    /** The metadata of charges before this time is not shown. Null if all metadata is shown. */
     readonly windowStart: Instant | null;
   },
 ): Promise<GroupedPoint[] | null> {
