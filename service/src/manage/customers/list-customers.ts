@@ -13,6 +13,7 @@ import {
   findLow,
   listCustomerRecords,
   readCustomerRecords,
+  type StoredBalance,
 } from "../../store/cell/customer-list.ts";
 import type { NumbersPage, Position } from "../../store/cell/customer-numbers.ts";
 import { type Customer, describeCustomer } from "./describe-customer.ts";
@@ -88,12 +89,10 @@ export async function findLowest(
   filter: LowFilter,
   limit: number,
 ): Promise<readonly CustomerRecord[]> {
-  // The stored balance is the total of all pools, so with several pools it cannot select customers by their lowest pool.
   const isOnePool = catalog.pools.size === 1;
-  const low = await findLow(tx, environmentId, {
-    below: isOnePool ? filter.balanceBelow : null,
-    limit: isOnePool ? CANDIDATES_MAX : SCANNED_MAX,
-  });
+  const low = isOnePool
+    ? await findLow(tx, environmentId, { below: filter.balanceBelow, limit: CANDIDATES_MAX })
+    : await findLowInSomePool(tx, environmentId);
   let found: { readonly record: CustomerRecord; readonly lowest: number }[] = [];
   for (let start = 0; start < low.length; start += CHUNK) {
     const worst = found.length < limit ? null : found.at(-1);
@@ -106,6 +105,17 @@ export async function findLowest(
     found = [...found, ...matching].sort((a, b) => a.lowest - b.lowest).slice(0, limit);
   }
   return found.map(({ record }) => record);
+}
+
+/**
+ * The stored balance is the total of all pools. A low total means a low balance in every pool, but with several pools, a customer with a high
+ * total may have used up one of them. Most of these customers have been active recently.
+ */
+async function findLowInSomePool(tx: Tx, environmentId: EnvironmentId): Promise<StoredBalance[]> {
+  const lowest = await findLow(tx, environmentId, { below: Number.MAX_SAFE_INTEGER, limit: SCANNED_MAX });
+  const active = await findLow(tx, environmentId, { below: null, limit: SCANNED_MAX });
+  const found = new Map([...active, ...lowest].map((each) => [each.customerNumber, each]));
+  return [...found.values()];
 }
 
 function lowestBalance({ wallet }: CustomerRecord, catalog: Catalog, clock: Instant): number {

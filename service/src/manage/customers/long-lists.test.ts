@@ -75,3 +75,22 @@ test("customers with the lowest balances come first, even if there are many newe
   expect((await manage("GET", "customers?sort=balance")).status).toBe(400);
   expect((await manage("GET", "customers?sort=balance&balanceBelow=1&search=a")).status).toBe(400);
 });
+
+test("with several pools, a low total is found even if many customers were active later", async () => {
+  const managed = await setupLong(0, 1_200);
+  const { database, manage } = managed;
+  await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
+  for (const [customer, credits] of Object.entries({ low: 3, rich: 500 })) {
+    for (const pool of ["credits", "minutes"])
+      await manage("POST", `customers/${customer}/credits`, { body: { credits, kind: "manual", pool } });
+  }
+  const ofRich = "from cell.customers as c join cell.wallets as r on r.customer_number = c.number";
+  await database.query(
+    `update cell.wallets as w
+     set balance = r.balance, state = r.state, decided_at = now()
+     ${ofRich}
+     where c.customer_id = 'rich' and w.state = '[1,0,0,null,[],[]]'`,
+  );
+  const { body } = await manage("GET", "customers?sort=balance&balanceBelow=100&limit=2");
+  expect(body["items"]).toMatchObject([{ customerId: "ada" }, { customerId: "low" }]);
+});
