@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
 import { setupDuo } from "../../service/test/imports.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
@@ -99,3 +100,14 @@ test(
     }
   },
 );
+
+test("the check of a file counts the existing customers who get another plan", async () => {
+  const { service, publish } = await setupManage();
+  await publish({ key: "scale", name: "Scale" });
+  const page = await signIn(service.url, "/projects/1/test/customers");
+  await page.getByRole("button", { name: "Import CSV" }).click();
+  const buffer = Buffer.from("customerId,plan\nada,scale\n");
+  await page.getByLabel("File").setInputFiles({ name: "plans.csv", mimeType: "text/csv", buffer });
+  await page.getByRole("button", { name: "Check file" }).click();
+  await page.getByText("1 existing customer gets a new plan or plan end date.").waitFor();
+});

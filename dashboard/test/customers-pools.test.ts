@@ -32,6 +32,7 @@ test.each(["light", "dark"] as const)("each pool has a separate balance (%s)", a
   await expectAccessible(page);
   await page.getByRole("link", { name: "grace" }).press("Enter");
   await page.getByText("Balance (Video minutes)").waitFor();
+  await page.getByRole("heading", { name: "Balance over time (Video minutes)" }).waitFor();
   const renewals = page.getByText("Available now. Renews").locator("time");
   await expect.poll(() => renewals.count()).toBe(2);
   const [first, second] = await renewals.evaluateAll((all) => all.map((it) => it.getAttribute("datetime")));

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
@@ -50,6 +51,15 @@ test("clicking outside closes an empty dialog, and asks for confirmation before 
   expect(await credits.inputValue()).toBe("");
 });
 
+/** The position of the heading, and the styles that only Base UI's scroll lock sets. The lock would reserve a strip for the scrollbar. */
+function lookOf(page: Page) {
+  return page.evaluate(() => [
+    document.documentElement.style.cssText,
+    document.body.style.cssText,
+    document.querySelector("h1")?.getBoundingClientRect().x,
+  ]);
+}
+
 test("a dialog's backdrop and the environment bar span the full window, and the page does not move", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
@@ -59,26 +69,22 @@ test("a dialog's backdrop and the environment bar span the full window, and the 
       .locator(selector)
       .first()
       .evaluate((element) => element.getBoundingClientRect().width);
-  const headingAt = () => page.locator("h1").evaluate((element) => element.getBoundingClientRect().x);
-  const before = await headingAt();
+  const before = await lookOf(page);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
   await page.getByRole("dialog").waitFor();
   expect(await widthOf("[data-backdrop]")).toBe(1440);
   expect(await widthOf(".edge-test")).toBe(1440);
-  expect(await headingAt()).toBe(before);
+  expect(await lookOf(page)).toEqual(before);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).waitFor();
+  expect(await lookOf(page)).toEqual(before);
 });
 
 test("opening a menu neither moves the page nor leaves an empty strip in place of the scrollbar", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.setViewportSize({ width: 1440, height: 500 });
-  // Only Base UI's scroll lock sets styles on these elements. The lock would reserve the strip.
-  const lookOf = () =>
-    page.evaluate(() => [
-      document.documentElement.style.cssText,
-      document.body.style.cssText,
-      document.querySelector("h1")?.getBoundingClientRect().x,
-    ]);
   for (const [path, name] of [
     ["customers/ada", "More actions"],
     ["customers", "Choose columns"],
@@ -86,12 +92,12 @@ test("opening a menu neither moves the page nor leaves an empty strip in place o
     await page.goto(`${service.url}/projects/1/test/${path}`);
     const button = page.getByRole("button", { name });
     await button.waitFor();
-    const before = await lookOf();
+    const before = await lookOf(page);
     await button.click();
     await page.getByRole("menu").waitFor();
     // Base UI would set the lock shortly after the menu is shown.
     await page.waitForTimeout(200);
-    expect(await lookOf()).toEqual(before);
+    expect(await lookOf(page)).toEqual(before);
     await expectAccessible(page);
   }
 });

@@ -74,6 +74,14 @@ test("search, navigation and help can be used with the keyboard", async () => {
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
 });
 
+test("a search without matches says so", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search everything" }).fill("zzzz");
+  await page.getByText("No results.", { exact: true }).waitFor();
+});
+
 test("keys typed right after Ctrl K go to the search box", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");

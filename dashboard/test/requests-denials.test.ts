@@ -101,6 +101,7 @@ test("a viewer sees the explanation of a denial but no actions", async () => {
   await page
     .getByText("11 × Product image cost 110 credits. Only 100 credits were left. That is 10 credits short.")
     .waitFor();
+  await page.getByRole("link", { name: "Ada Films" }).waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");
   await page.getByText("Denied 11 × Product image for Ada Films: not enough credits.").waitFor();

@@ -84,6 +84,7 @@ test("32 identical requests result in one charge and 31 replays, and sending the
   await nameSeeds(managed);
   const page = await signIn(service.url, `${REQUESTS}?do=try`);
   const dialog = page.getByRole("dialog", { name: "Send test requests" });
+  await dialog.getByText("The customer is charged at most once.").waitFor();
   await dialog.getByRole("combobox", { name: "Customer" }).fill("ada");
   await dialog.getByLabel("Feature").fill("image.render");
   const key = await dialog.getByLabel("Idempotency key").inputValue();

@@ -115,6 +115,10 @@ test("request filters are kept in the URL and can be used with the keyboard", as
   await expect.poll(() => new URL(page.url()).searchParams.has("customerId")).toBe(false);
   await page.getByRole("button", { name: "Clear", exact: true }).click();
   await expect.poll(() => rowsOf(page).count()).toBe(7);
+  await page.goto(`${REQUESTS}?endpoint=holds/release`);
+  await page.getByText("No requests in the last 7 days match the filters.").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await expect.poll(() => rowsOf(page).count()).toBe(7);
 });
 
 test("the live tail shows new requests, and the L key pauses it", async () => {
@@ -239,6 +243,7 @@ test("the request log fits a window 1,024 pixels wide without horizontal scrolli
   const table = page.getByRole("region", { name: "Requests" });
   const [content, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
   expect(content).toBe(shown);
+  await rowsOf(page).getByRole("link", { name: "Northlight Robotics and Automation" }).waitFor();
   const why = await rowsOf(page).getByRole("link", { name: "Why?" }).first().boundingBox();
   expect((why?.x ?? 1024) + (why?.width ?? 0)).toBeLessThan(1024);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1024);

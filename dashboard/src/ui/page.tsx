@@ -27,8 +27,8 @@ export function Page({
           {note !== undefined && <div className="mt-0.5 max-w-prose text-muted">{note}</div>}
         </div>
         {(actions !== undefined || guide !== null) && (
-          // Full width on phones if tabs follow. Otherwise the number of buttons would change the position of the tabs.
-          <div className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:group-has-[+nav]/header:w-full">
+          // Full width on phones and tablets if tabs follow. Otherwise the number of buttons would change the position of the tabs.
+          <div className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-lg:group-has-[+nav]/header:w-full">
             {guide !== null && <GuideLink href={guide} />}
             {actions}
           </div>

@@ -55,7 +55,7 @@ export function PoolsPage() {
     <Page
       title="Pools"
       heading="Features"
-      note="Each pool has its own balance. Most products need only one."
+      note="Each pool has its own balance. Most products need one."
       actions={
         mayEdit && (
           <Button icon={Plus} onClick={() => setOpen("new")}>
