@@ -21,6 +21,8 @@ test.each([
   [{ credits: 3, per: 1000 }, 1, 1],
   [{ credits: 3, per: 1000 }, 1000, 3],
   [{ credits: 3, per: 1000 }, 1001, 4],
+  // 85 * (3 / 17) is more than 15 in floating-point arithmetic.
+  [{ credits: 3, per: 17 }, 85, 15],
   [{ credits: 0, per: 1 }, 1_000_000, 0],
   [{ credits: 1_000_000_000, per: 1 }, 1_000_000, 1e15],
 ])("at cost %o, a quantity of %i costs %i credits", (cost, quantity, credits) => {
