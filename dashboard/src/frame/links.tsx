@@ -80,7 +80,12 @@ function NameOfKey({ name, code, hasKey = false, width }: { name: string; code: 
       className={classNames("wrap-anywhere", width !== undefined && `block truncate ${width}`)}
     >
       {name}
-      {hasKey && name !== code && <code className="ml-2 font-mono text-caption text-muted">{code}</code>}
+      {hasKey && name !== code && (
+        <>
+          {" "}
+          <code className="ml-1 font-mono text-caption text-muted">{code}</code>
+        </>
+      )}
     </span>
   );
 }

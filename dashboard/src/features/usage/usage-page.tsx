@@ -185,9 +185,14 @@ function LineName({
   return name;
 }
 
-/** The key or ID of a group, beside its name. */
+/** The key or ID of a group, beside its name. Screen readers need the space between them. */
 function Key({ children }: { children: string }) {
-  return <code className="ml-2 font-mono text-caption font-normal text-muted">{children}</code>;
+  return (
+    <>
+      {" "}
+      <code className="ml-1 font-mono text-caption font-normal text-muted">{children}</code>
+    </>
+  );
 }
 
 const TITLES = {
