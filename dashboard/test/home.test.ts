@@ -74,7 +74,7 @@ test("Home counts requests by outcome, denials by reason and errors by code", as
   await latest.getByText("Product image", { exact: true }).first().waitFor();
   await latest.getByText("Generated tokens", { exact: true }).first().waitFor();
   await part(page, "Errors by code").getByRole("link", { name: "Unknown feature" }).click();
-  await page.waitForURL("**/requests?code=feature_not_found");
+  await page.waitForURL("**/requests?code=feature_not_found&range=24h");
   await page.getByRole("heading", { name: "Requests" }).waitFor();
 });
 
