@@ -78,18 +78,37 @@ test("overrides can be added, edited and removed, one at a time or all at once",
   expect(await read()).toBeNull();
 });
 
-test("a denial caused by an override explains the override and links to its form", async () => {
-  const { service, manage, consume } = await setupManage();
-  const body = { features: { export: { limit: { quantity: 0, period: "day" } } } };
-  await manage("PUT", "customers/ada/overrides", { body });
-  await consume({ customerId: "ada", feature: "export", idempotencyKey: "a" });
+test("an override applies to one customer only, and a later denial explains it and links to its form", async () => {
+  const { service, manage, assign, consume } = await setupManage();
+  await assign("bob");
+  const page = await signIn(service.url, ADA);
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Edit overrides" }).click();
+  const dialog = page.getByRole("dialog", { name: "Overrides for ada", exact: true });
+  await dialog.getByLabel("Add override").selectOption("Feature: export");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  const exports = dialog.getByRole("group", { name: "export" });
+  await exports.getByLabel("Limit", { exact: true }).selectOption("Custom limit per day");
+  await exports.getByLabel("Limit quantity").fill("0");
+  await dialog.getByRole("button", { name: "Save overrides in test" }).click();
+  await page.getByText("Saved overrides for ada").waitFor();
+
+  const exportAs = async (customerId: string) =>
+    (await consume({ customerId, feature: "export", idempotencyKey: customerId })).body;
+  expect(await exportAs("bob")).toMatchObject({ allowed: true });
+  expect(await exportAs("ada")).toMatchObject({ allowed: false, reason: "limit_reached" });
   const { body: denials } = await manage("GET", "customers/ada/denials");
   const [denial] = denials["items"] as { denialId: string }[];
-  const page = await signIn(service.url, `/projects/1/test/denials/${denial?.denialId}`);
+  expect(denial).toMatchObject({ feature: "export", overrides: 1 });
+  const tabs = page.getByRole("navigation", { name: "Customer" });
+  await tabs.getByRole("link", { name: "Requests" }).click();
+  await page.getByRole("link", { name: "Why?" }).click();
+  await page.waitForURL(`**/denials/${denial?.denialId}`);
   await page.getByText("An override for this customer limits export to 0 a day.").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Edit overrides" }).click();
-  await page.getByRole("dialog", { name: "Overrides for ada" }).waitFor();
+  await dialog.waitFor();
+  expect(await exports.getByLabel("Limit quantity").inputValue()).toBe("0");
 });
 
 test("a viewer sees a customer's overrides but no actions", async () => {

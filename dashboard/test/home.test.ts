@@ -6,9 +6,9 @@ import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
 import { createDatabase, createTestProject, startTestService } from "../../service/test/harness.ts";
 import { type Managed, nameSeeds, setupManage } from "../../service/test/manage.ts";
 import { OWNER, openTestPool } from "../../service/test/seed.ts";
-import { settle } from "../../service/test/usage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
+import { setupRunningOut } from "./running-out.ts";
 
 // Full user journeys can be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
@@ -119,18 +119,7 @@ test("the low-balance threshold can be set with the keyboard and is kept in the 
 });
 
 test("Home lists the customers who will run out of credits this week, with links", async () => {
-  const managed = await setupManage();
-  const { service, manage, topUp, assign, publish, consume, database } = managed;
-  await publish({ key: "bare", name: "Bare", allowances: [] });
-  for (const [customerId, quantity] of Object.entries({ fast: 90, slow: 5, idle: 0, spent: 100 })) {
-    await assign(customerId, "bare");
-    await topUp(customerId, 1_000);
-    const charge = { customerId, feature: "image.render", idempotencyKey: customerId };
-    if (quantity > 0) await consume({ ...charge, quantity });
-  }
-  await manage("PUT", "customers/fast", { body: { name: "Fast Films", email: "pay@fast.example" } });
-  await settle(managed);
-  await database.query("update cell.customers set created_at = created_at - interval '20 days'");
+  const { service } = await setupRunningOut();
   const page = await signIn(service.url, "/projects/1/test?balanceBelow=1001");
   const soon = part(page, "Running out this week");
   await soon.getByRole("link", { name: "Fast Films" }).waitFor();
