@@ -76,7 +76,11 @@ test("a grant can be moved with the keyboard to a customer found by name or ID",
   await page.keyboard.press("Enter");
   const customer = dialog(page).getByRole("combobox", { name: "Customer" });
   await expect.poll(() => customer.evaluate((box) => box === document.activeElement)).toBe(true);
-  await page.keyboard.type("nobody");
+  const retype = async (text: string): Promise<void> => {
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type(text);
+  };
+  await retype("nobody");
   await page.getByText("No customer found.").waitFor();
   // Escape closes the list, not the dialog.
   await page.keyboard.press("Escape");
@@ -84,28 +88,28 @@ test("a grant can be moved with the keyboard to a customer found by name or ID",
   // No preview is shown until a customer is chosen.
   await page.getByText("Choose a customer to see a preview.").waitFor();
   expect(await page.getByRole("button", { name: "Move credits in test" }).isDisabled()).toBe(true);
-  await customer.fill("ada");
+  await retype("ada");
   await page.getByRole("option", { name: /Ada Films/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByText("Choose another customer.").waitFor();
-  await customer.fill("studio");
+  await retype("studio");
   await page.getByRole("option", { name: /Bob Studio/ }).waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Enter");
   expect(await customer.inputValue()).toBe("Bob Studio");
   await page.getByText("100 → 480").waitFor();
   // Enter chooses the best match for the typed text, even if the search results are not shown yet.
-  await customer.fill("ada");
+  await retype("ada");
   await page.keyboard.press("Enter");
   await page.getByText("Choose another customer.").waitFor();
-  await customer.fill("bob");
+  await retype("bob");
   await page.keyboard.press("Enter");
   await page.getByText("100 → 480").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Enter");
   await page.getByText("Moved 380 credits to Bob Studio").waitFor();
   await expect.poll(() => page.getByRole("button", { name: /Move grant/ }).count()).toBe(0);
-  expect(await balanceOf(managed, "bob")).toBe(480);
+  expect([await balanceOf(managed, "ada"), await balanceOf(managed, "bob")]).toEqual([0, 480]);
 });
 
 test("a fully spent grant cannot be moved, and the dialog explains why", async () => {
