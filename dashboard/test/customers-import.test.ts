@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { setupManage } from "../../service/test/manage.ts";
 import { setupDuo } from "../../service/test/imports.ts";
+import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 import { expectOpeningBalances, OPENING_BALANCES, OPENING_TOTALS, readReport } from "./opening-balances.ts";

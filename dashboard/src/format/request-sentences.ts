@@ -55,6 +55,12 @@ export function outcomeOf({ endpoint, status, code, reason, counts = null }: Ask
   };
 }
 
+/** "Denied: no credits left", for a CSV file. */
+export function describeOutcome(asked: Asked): string {
+  const { name, why } = outcomeOf(asked);
+  return why === null ? name : `${name}: ${why}`;
+}
+
 /** "98 events, 1 replay, 2 rejected". */
 function describeCounts({ accepted, replayed, rejected }: Counts): string {
   return [

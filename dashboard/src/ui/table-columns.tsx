@@ -32,6 +32,11 @@ export type Column<Row> = {
   readonly isShown?: boolean;
 };
 
+/** A column that is only in the CSV file. */
+export function csvColumn<Row>(name: string, csv: (row: Row) => string | number | null): Column<Row> {
+  return { name, isCsvOnly: true, csv, cell: () => null };
+}
+
 type ColumnOrder = { readonly value: string; readonly direction: "ascending" | "descending" };
 
 /** The current order of a list, and how to change it. */

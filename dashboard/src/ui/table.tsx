@@ -1,11 +1,8 @@
-import { Download } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
-import { toCsv } from "../format/csv.ts";
-import { countOf, formatCount, listEnd } from "../format/numbers.ts";
+import { type ReactNode, useRef } from "react";
+import { listEnd } from "../format/numbers.ts";
 import { Button } from "./button.tsx";
 import { ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
-import { saveFile } from "./save-file.ts";
 import {
   type Column,
   ColumnMenu,
@@ -15,10 +12,12 @@ import {
   type Sorting,
   useHiddenColumns,
 } from "./table-columns.tsx";
+import { CsvButton, type ReadAll } from "./table-csv.tsx";
 import { type RowDetails, type RowTone, TableRow } from "./table-row.tsx";
 import { SelectAll, type Selection, SelectRow } from "./table-selection.tsx";
+import { useSorted } from "./table-sort.ts";
 
-export type { Column } from "./table-columns.tsx";
+export { type Column, csvColumn } from "./table-columns.tsx";
 
 type TableProps<Row> = {
   label: string;
@@ -137,27 +136,33 @@ export type Pages = {
   fetchNextPage: () => unknown;
 };
 
-/** Footer of a paged list. */
-export function More({
-  pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
+export function ListFooter({
+  pages,
   shown,
   what,
+  note,
   tools,
 }: {
-  pages: Pages;
+  pages?: Pages;
   shown: number;
   /** Plural noun: "customers". */
   what: string;
+  /** Follows the count. */
+  note?: string | undefined;
   tools?: ReactNode;
 }) {
+  const hasMore = pages?.hasNextPage === true;
   return (
     <footer className="border-t border-line px-4 py-2">
-      {isFetchNextPageError && <ProblemCallout error={error} />}
+      {pages?.isFetchNextPageError && <ProblemCallout error={pages.error} />}
       <div className="flex flex-wrap items-center gap-x-2 text-caption text-muted">
-        <span className="mr-auto">{listEnd({ shown, what, hasMore: hasNextPage })}</span>
+        <span className="mr-auto">
+          {listEnd({ shown, what, hasMore })}
+          {note !== undefined && `. ${note}`}
+        </span>
         {tools}
-        {hasNextPage && (
-          <Button tone="quiet" isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {hasMore && (
+          <Button tone="quiet" isBusy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
             Show more
           </Button>
         )}
@@ -166,47 +171,57 @@ export function More({
   );
 }
 
-/** Reads all rows of the list, with the current filters and order. Reports how many it has read. */
-type ReadAll<Row> = (onProgress: (count: number) => void) => Promise<readonly Row[]>;
-
-/** A table read page by page, or `empty` if there are no rows. Users can hide columns and download the table. */
-export function PagedTable<Row>({
+/**
+ * A list, or `empty` if it has no rows. Users can hide columns and download the rows. A list that is fully loaded can be sorted by
+ * the columns that have a value in the CSV file, unless the API sorts it.
+ */
+export function ListTable<Row>({
   pages,
   what,
+  note,
   empty,
   readAll,
   isPartial = false,
+  keepsOrder = false,
   columns,
   ...table
 }: TableProps<Row> & {
-  pages: Pages;
+  /** Not needed for a list that is always fully loaded. */
+  pages?: Pages;
+  /** Plural noun: "customers". */
   what: string;
+  note?: string;
   empty?: ReactNode;
   readAll?: ReadAll<Row>;
   /** The loaded pages may be incomplete, so a download reads all rows again. */
   isPartial?: boolean;
+  /** The order has a meaning, so users cannot sort the list. */
+  keepsOrder?: boolean;
 }) {
   const [hidden, setHidden] = useHiddenColumns(table.label);
-  if (table.rows.length === 0 && empty !== undefined) return empty;
+  const isWhole = pages?.hasNextPage !== true && !isPartial;
   const offered = columns.filter(({ isShown = true }) => isShown);
-  const shown = offered.filter(({ name }, index) => index === 0 || !hidden.has(name));
+  const sorted = useSorted(offered, table.rows, isWhole && !keepsOrder && table.sorting === undefined);
+  if (table.rows.length === 0 && empty !== undefined) return empty;
+  const shown = sorted.columns.filter(({ name }, index) => index === 0 || !hidden.has(name));
   const hideable = offered
     .slice(1)
     .filter(({ isNameHidden, isActions, isCsvOnly }) => !isNameHidden && !isActions && !isCsvOnly);
   return (
     <>
-      <Table {...table} columns={shown} />
-      <More
-        pages={pages}
+      <Table {...table} {...sorted} columns={shown} />
+      <ListFooter
+        {...(pages === undefined ? {} : { pages })}
         shown={table.rows.length}
         what={what}
+        note={note}
         tools={
           <>
             <CsvButton
               columns={shown}
-              rows={table.rows}
-              what={what}
-              isWhole={!pages.hasNextPage && !isPartial}
+              rows={sorted.rows}
+              name={table.label}
+              isWhole={isWhole}
               {...(readAll === undefined ? {} : { readAll })}
             />
             {hideable.length > 1 && (
@@ -217,53 +232,4 @@ export function PagedTable<Row>({
       />
     </>
   );
-}
-
-/** Downloads the visible columns of all rows. Without `readAll`, a list that is not fully loaded downloads only the rows shown. */
-export function CsvButton<Row>({
-  columns,
-  rows,
-  what,
-  isWhole,
-  readAll,
-}: {
-  columns: readonly Column<Row>[];
-  rows: readonly Row[];
-  what: string;
-  isWhole: boolean;
-  readAll?: ReadAll<Row>;
-}) {
-  const [count, setCount] = useState<number | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  if (!columns.some(({ csv }) => csv !== undefined)) return null;
-  async function save(): Promise<void> {
-    setError(null);
-    setCount(0);
-    try {
-      const all = isWhole || readAll === undefined ? rows : await readAll(setCount);
-      saveFile(`${what.replaceAll(" ", "-")}.csv`, csvOf(columns, all), "text/csv");
-    } catch (cause) {
-      setError(cause);
-    } finally {
-      setCount(null);
-    }
-  }
-  const isAll = isWhole || readAll !== undefined;
-  return (
-    <>
-      <ProblemCallout error={error} />
-      <Button tone="quiet" icon={Download} isBusy={count !== null} onClick={() => void save()}>
-        {count !== null && count > 0
-          ? `${formatCount(count)} read`
-          : isAll
-            ? "Download CSV"
-            : `Download ${countOf(rows.length, "row")} as CSV`}
-      </Button>
-    </>
-  );
-}
-
-export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const saved = columns.flatMap(({ name, csv }) => (csv === undefined ? [] : [{ name, csv }]));
-  return toCsv([saved.map(({ name }) => name), ...rows.map((row) => saved.map(({ csv }) => csv(row)))]);
 }

@@ -10,7 +10,7 @@ import { Callout } from "../../ui/callout.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { type ExpiringKey, expiringKeysOf, type KeyState, stateOf } from "./api-key.ts";
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
@@ -54,7 +54,7 @@ export function ApiKeysPage() {
     >
       <ExpiringKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
       <Card flush>
-        <PagedTable
+        <ListTable
           label="API keys"
           columns={columnsOf(scope.environment, mayManage, setOpened)}
           rows={keys}
@@ -84,6 +84,7 @@ function columnsOf(
     {
       name: "Key",
       isWide: true,
+      csv: ({ name }) => name,
       cell: ({ name, lastFour, isValid }) => (
         <>
           <div
@@ -97,21 +98,30 @@ function columnsOf(
         </>
       ),
     },
-    { name: "State", cell: (key) => <State apiKey={key} /> },
-    { name: "Scopes", hidesBelow: "md", cell: ({ scopes }) => scopes.join(", ") },
+    csvColumn("Secret ends in", ({ lastFour }) => lastFour),
+    { name: "State", csv: (key) => statusOf(key).text, cell: (key) => <State apiKey={key} /> },
+    {
+      name: "Scopes",
+      hidesBelow: "md",
+      csv: ({ scopes }) => scopes.join(", "),
+      cell: ({ scopes }) => scopes.join(", "),
+    },
     {
       name: "Last used",
       hidesBelow: "md",
+      csv: ({ lastUsedAt }) => lastUsedAt,
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Expires",
       hidesBelow: "md",
+      csv: ({ expiresAt, revokedAt }) => revokedAt ?? expiresAt,
       cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} />,
     },
     {
       name: "Created",
       hidesBelow: "md",
+      csv: ({ createdAt }) => createdAt,
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
     {
@@ -140,8 +150,12 @@ const STATES = {
   revoked: { tone: "plain", text: "Revoked" },
 } as const satisfies Record<KeyState, { tone: BadgeTone; text: string }>;
 
+function statusOf(key: ApiKey) {
+  return STATES[stateOf(key, Date.now())];
+}
+
 function State({ apiKey }: { apiKey: ApiKey }) {
-  const { tone, text } = STATES[stateOf(apiKey, Date.now())];
+  const { tone, text } = statusOf(apiKey);
   return <Badge tone={tone}>{text}</Badge>;
 }
 

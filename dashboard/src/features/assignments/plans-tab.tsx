@@ -3,12 +3,13 @@ import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import type { Scope } from "../../api/answer.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
+import { nameOfCreator } from "../../format/creator.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type CustomerScope, customerQuery } from "../customers/queries.ts";
 import { ActorName } from "../ledger/ledger-links.tsx";
@@ -39,7 +40,7 @@ export function PlansTab() {
   }
   return (
     <Card flush>
-      <PagedTable
+      <ListTable
         label="Plan history"
         columns={columnsOf(customerScope, names)}
         rows={periods}
@@ -51,6 +52,7 @@ export function PlansTab() {
         }}
         pages={pages}
         what="periods"
+        keepsOrder
       />
     </Card>
   );
@@ -75,12 +77,34 @@ function columnsOf({ projectId, environment }: CustomerScope, names: Names): Col
     {
       name: "Plan",
       isWide: true,
+      csv: ({ change: { plan } }) => names.get(plan.key) ?? plan.key,
       cell: (period) => <Plan period={period} scope={scope} names={names} />,
     },
-    { name: "Change", hidesBelow: "md", cell: ({ change }) => CHANGES[change.change] },
-    { name: "From", hidesBelow: "md", cell: ({ change }) => <Time at={change.effectiveAt} /> },
-    { name: "Until", hidesBelow: "md", cell: (period) => <Until period={period} /> },
-    { name: "By", hidesBelow: "md", cell: (period) => <By period={period} /> },
+    csvColumn("Version", ({ change }) => change.plan.version),
+    {
+      name: "Change",
+      hidesBelow: "md",
+      csv: ({ change }) => CHANGES[change.change],
+      cell: ({ change }) => CHANGES[change.change],
+    },
+    {
+      name: "From",
+      hidesBelow: "md",
+      csv: ({ change }) => change.effectiveAt,
+      cell: ({ change }) => <Time at={change.effectiveAt} />,
+    },
+    {
+      name: "Until",
+      hidesBelow: "md",
+      csv: ({ until, change }) => until ?? change.endsAt,
+      cell: (period) => <Until period={period} />,
+    },
+    {
+      name: "By",
+      hidesBelow: "md",
+      csv: ({ by }) => by && nameOfCreator(by),
+      cell: (period) => <By period={period} />,
+    },
   ];
 }
 

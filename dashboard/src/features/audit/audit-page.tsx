@@ -14,11 +14,11 @@ import { ProblemCallout } from "../../ui/callout.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
+import { type Column, ListTable, type Pages } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
 import { ACTIONS, type AuditFilters, canCollapse, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
-import type { Entry } from "./entry.ts";
+import { type Entry, sentenceId } from "./entry.ts";
 import { EntryDetails, Sentence, sentenceText } from "./entry-details.tsx";
 import { UndoButton } from "./undo-button.tsx";
 
@@ -55,7 +55,7 @@ export function AuditPage() {
       <ProblemCallout error={exporting.error} />
       <FilterBar entries={entries} />
       <Card flush>
-        <PagedTable
+        <ListTable
           label="Audit log"
           columns={columnsOf(projects)}
           rows={entries}
@@ -82,11 +82,24 @@ async function exportAudit(filters: AuditFilters): Promise<void> {
 
 function columnsOf(projects: readonly Project[]): Column<Entry>[] {
   return [
-    { name: "Time", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
-    { name: "Action", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
+    { name: "Time", csv: ({ recordedAt }) => recordedAt, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    {
+      name: "Action",
+      isWide: true,
+      csv: sentenceText,
+      cell: (entry) => (
+        <span id={sentenceId(entry)} className="wrap-anywhere">
+          <Sentence entry={entry} />
+        </span>
+      ),
+    },
     {
       name: "Environment",
       hidesBelow: "md",
+      csv: ({ projectId, environment }) =>
+        environment === null
+          ? "Workspace"
+          : `${ENVIRONMENT_NAMES[environment]}, ${projects.find(({ id }) => id === projectId)?.name ?? projectId}`,
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
           <span className="text-muted">Workspace</span>
@@ -101,7 +114,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
       name: "Actions",
       isActions: true,
       hidesBelow: "md",
-      cell: (entry) => <UndoButton entry={entry} sentence={sentenceText(entry)} />,
+      cell: (entry) => <UndoButton entry={entry} sentence={<Sentence entry={entry} />} />,
     },
   ];
 }

@@ -10,7 +10,7 @@ import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import type { AuditFilters } from "./audit-filters.ts";
-import { type Change, changesOf, type Entry, isBulkAction, isRecord, sentenceId, textIn } from "./entry.ts";
+import { type Change, changesOf, type Entry, isBulkAction, isRecord, textIn } from "./entry.ts";
 import { describeAction, type Piece } from "./sentences.ts";
 import { UndoButton } from "./undo-button.tsx";
 
@@ -23,7 +23,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
     <div className="flex flex-col gap-4">
       <ChangeTable entry={entry} />
       <div className="md:hidden">
-        <UndoButton entry={entry} sentence={sentenceText(entry)} />
+        <UndoButton entry={entry} sentence={<Sentence entry={entry} />} />
       </div>
       <Details
         items={[
@@ -170,16 +170,17 @@ function Value({ value }: { value: unknown }) {
 /** "Olga Owner added 500 credits to ada". */
 export function Sentence({ entry }: { entry: Entry }) {
   return (
-    <span id={sentenceId(entry)} className="wrap-anywhere">
+    <>
       <span className="font-medium">{nameOfActor(entry)}</span>{" "}
       {describeAction(entry).map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
         <Part key={index} piece={piece} entry={entry} />
       ))}
-    </span>
+    </>
   );
 }
 
+/** For labels. Plans, features and pools are shown by their keys. */
 export function sentenceText(entry: Entry): string {
   const what = describeAction(entry).map(({ kind, text }) =>
     kind === "customer" ? nameOfCustomer(entry) : text,

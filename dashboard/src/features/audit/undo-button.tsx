@@ -1,5 +1,5 @@
 import { Undo2 } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { refresh } from "../../api/use-write.ts";
 import { ScopedUndoForm } from "../../frame/undo-form.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
@@ -9,7 +9,7 @@ import { EnvironmentContext } from "../../ui/page.tsx";
 import { type Entry, isUndoable, sentenceId } from "./entry.ts";
 
 /** Undoes the change that an entry recorded, after a preview. */
-export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string }) {
+export function UndoButton({ entry, sentence }: { entry: Entry; sentence: ReactNode }) {
   const { id, projectId, environment } = entry;
   const [isOpen, setOpen] = useState(false);
   const mayUndo = useMayActAs("operator");
@@ -21,7 +21,7 @@ export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string
       </Button>
       {isOpen && (
         <EnvironmentContext value={environment}>
-          <Dialog isOpen isWide onClose={() => setOpen(false)} title="Undo change" note={`${sentence}.`}>
+          <Dialog isOpen isWide onClose={() => setOpen(false)} title="Undo change" note={<>{sentence}.</>}>
             <ScopedUndoForm
               scope={{ projectId, environment }}
               entryId={id}

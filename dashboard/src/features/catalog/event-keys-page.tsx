@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
@@ -14,7 +14,7 @@ import { Button, TextLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { NAME_RULES, NameField } from "./key-fields.tsx";
@@ -42,22 +42,31 @@ export function EventKeysPage() {
       matches(search, key, name) && (show === undefined || (name === null) === (show === "unnamed")),
   );
   const columns: readonly Column<EventKey>[] = [
-    { name: "Event key", isWide: true, cell: (eventKey) => <Name eventKey={eventKey} /> },
+    {
+      name: "Event key",
+      isWide: true,
+      csv: ({ key, name }) => name ?? key,
+      cell: (eventKey) => <Name eventKey={eventKey} />,
+    },
+    csvColumn("Key", ({ key }) => key),
     {
       name: "Unit",
       hidesBelow: "md",
+      csv: ({ unit }) => unit,
       cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
     },
     {
       name: "Recent events",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ seen }) => seen?.events ?? 0,
       cell: ({ seen }) =>
         seen === null ? <span className="text-muted">None</span> : formatCount(seen.events),
     },
     {
       name: "Last seen",
       hidesBelow: "md",
+      csv: ({ seen }) => seen?.lastSeenAt ?? null,
       cell: ({ seen }) => (seen === null ? null : <Time at={seen.lastSeenAt} as="ago" />),
     },
     {
@@ -99,13 +108,14 @@ export function EventKeysPage() {
       )}
       <Card flush>
         {shown.length > 0 ? (
-          <>
-            <Table label="Event keys" columns={columns} rows={shown} keyOf={({ key }) => key} />
-            <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-              {countOf(shown.length, "event key")}. “Recent” means the newest 20,000 events, at most 35 days
-              old.
-            </footer>
-          </>
+          <ListTable
+            label="Event keys"
+            columns={columns}
+            rows={shown}
+            keyOf={({ key }) => key}
+            what="event keys"
+            note="“Recent” means the newest 20,000 events, at most 35 days old."
+          />
         ) : keys.length > 0 ? (
           <NoMatches icon={Gauge} count={keys.length} noun="event key" />
         ) : (

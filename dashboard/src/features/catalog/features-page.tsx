@@ -1,14 +1,13 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
-import { countOf } from "../../format/numbers.ts";
 import { capitalize, formatCost, joinList } from "../../format/terms.ts";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { findOtherPrices } from "../plans/plan-terms.ts";
 import { FeatureDialog } from "./feature-dialog.tsx";
 import { CreateFeatureDialog } from "./feature-form.tsx";
@@ -49,12 +48,7 @@ export function FeaturesPage() {
       )}
       <Card flush>
         {shown.length > 0 ? (
-          <>
-            <FeatureTable features={shown} />
-            <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-              {countOf(shown.length, "feature")}
-            </footer>
-          </>
+          <FeatureTable features={shown} />
         ) : features.length > 0 ? (
           <NoMatches icon={Sparkles} count={features.length} noun="feature" />
         ) : (
@@ -94,35 +88,49 @@ function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
   );
 }
 
-const COLUMNS: readonly Column<Feature>[] = [
-  { name: "Feature", isRowLink: true, cell: (feature) => <Name feature={feature} /> },
-  { name: "Cost", cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)) },
-  {
-    name: "Unit",
-    hidesBelow: "md",
-    cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
-  },
-  { name: "Plans", isWide: true, hidesBelow: "md", cell: (feature) => <UsedBy feature={feature} /> },
-];
-
-const POOL: Column<Feature> = {
-  name: "Pool",
-  hidesBelow: "md",
-  cell: ({ pool }) => <PoolName poolKey={pool} />,
-};
-
 function FeatureTable({ features }: { features: readonly Feature[] }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  const [name, cost, unit, plans] = COLUMNS;
-  // With one pool, the column is redundant.
-  const columns = pools.length > 1 ? [name, cost, unit, POOL, plans] : COLUMNS;
+  const scope = useScope();
+  const { data: pools } = useSuspenseQuery(poolsQuery(scope));
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
+  const nameOfPool = (wanted: string) => pools.find(({ key }) => key === wanted)?.name ?? wanted;
+  const nameOfPlan = (wanted: string) => plans.find(({ key }) => key === wanted)?.name ?? wanted;
+  const columns: readonly Column<Feature>[] = [
+    {
+      name: "Feature",
+      isRowLink: true,
+      csv: ({ name }) => name,
+      cell: (feature) => <Name feature={feature} />,
+    },
+    csvColumn("Key", ({ key }) => key),
+    {
+      name: "Cost",
+      csv: ({ cost, unit }) => capitalize(formatCost(cost, unit)),
+      cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)),
+    },
+    {
+      name: "Unit",
+      hidesBelow: "md",
+      csv: ({ unit }) => unit,
+      cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
+    },
+    {
+      name: "Pool",
+      hidesBelow: "md",
+      // With one pool, the column is redundant.
+      isShown: pools.length > 1,
+      csv: ({ pool }) => nameOfPool(pool),
+      cell: ({ pool }) => nameOfPool(pool),
+    },
+    {
+      name: "Plans",
+      isWide: true,
+      hidesBelow: "md",
+      csv: ({ usedBy }) => usedBy.map(nameOfPlan).join(", "),
+      cell: (feature) => <UsedBy feature={feature} />,
+    },
+  ];
   return (
-    <Table
-      label="Features"
-      columns={columns.flatMap((column) => column ?? [])}
-      rows={features}
-      keyOf={({ key }) => key}
-    />
+    <ListTable label="Features" columns={columns} rows={features} keyOf={({ key }) => key} what="features" />
   );
 }
 
@@ -143,11 +151,6 @@ function Name({ feature: { key, name, archivedAt } }: { feature: Feature }) {
       <div className="font-mono text-caption text-muted">{key}</div>
     </div>
   );
-}
-
-function PoolName({ poolKey }: { poolKey: string }) {
-  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  return pools.find(({ key }) => key === poolKey)?.name ?? poolKey;
 }
 
 /** Plans that use the feature, and those that still use an older cost. */

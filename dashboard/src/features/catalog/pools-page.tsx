@@ -10,7 +10,7 @@ import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
@@ -21,24 +21,29 @@ export function PoolsPage() {
   const mayEdit = useMayActAs("admin");
   const [open, setOpen] = useState<Pool | "new" | null>(null);
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
+  const { data: features } = useSuspenseQuery(featuresQuery(scope));
+  const countFeatures = ({ key }: Pool): number => features.filter(({ pool }) => pool === key).length;
   const columns: readonly Column<Pool>[] = [
     {
       name: "Pool",
+      csv: ({ name }) => name,
       cell: (pool) => (
         <div>
           <span className="font-medium">{pool.name}</span>
           <div className="font-mono text-caption text-muted">{pool.key}</div>
           <div className="md:hidden">
-            <DrawnFrom pool={pool} />
+            <UsedBy count={countFeatures(pool)} />
           </div>
         </div>
       ),
     },
+    csvColumn("Key", ({ key }) => key),
     {
       name: "Used by",
       isWide: true,
       hidesBelow: "md",
-      cell: (pool) => <DrawnFrom pool={pool} />,
+      csv: (pool) => countFeatures(pool),
+      cell: (pool) => <UsedBy count={countFeatures(pool)} />,
     },
     {
       isShown: mayEdit,
@@ -66,19 +71,21 @@ export function PoolsPage() {
     >
       <SectionTabs section="Features" />
       <Card flush>
-        <Table label="Pools" columns={columns} rows={pools} keyOf={({ key }) => key} />
-        <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-          {countOf(pools.length, "pool")}. Pools cannot be deleted.
-        </footer>
+        <ListTable
+          label="Pools"
+          columns={columns}
+          rows={pools}
+          keyOf={({ key }) => key}
+          what="pools"
+          note="Pools cannot be deleted."
+        />
       </Card>
       {open !== null && <PoolDialog pool={open === "new" ? null : open} onClose={() => setOpen(null)} />}
     </Page>
   );
 }
 
-function DrawnFrom({ pool }: { pool: Pool }) {
-  const { data: features } = useSuspenseQuery(featuresQuery(useScope()));
-  const count = features.filter((feature) => feature.pool === pool.key).length;
+function UsedBy({ count }: { count: number }) {
   return count === 0 ? <span className="text-muted">No features</span> : countOf(count, "feature");
 }
 

@@ -5,12 +5,12 @@ import type { ReactNode } from "react";
 import { BURN_ORDER, GRANT_NAMES, GRANT_STATE_NAMES, type GrantState } from "../../format/ledger.ts";
 import { formatCount, formatPrice } from "../../format/numbers.ts";
 import { PoolName } from "../../frame/links.tsx";
-import { useMayActAs } from "../../frame/use-scope.ts";
+import { useMayActAs, usePoolNames } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Card, Details, EmptyState } from "../../ui/page.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, MovedLink, useShowRow } from "../ledger/ledger-links.tsx";
@@ -35,6 +35,7 @@ export function GrantsTab() {
   const mayRevoke = useMayActAs("operator");
   const pages = useSuspenseInfiniteQuery(grantsQuery(customerScope));
   const plans = useSuspenseInfiniteQuery(planChangesQuery(customerScope));
+  const nameOfPool = usePoolNames();
   const lines = pages.data.pages.flatMap(({ items }) => items);
   const isShown = lines.some(({ grant }) => grant.grant === linked);
   useShowRow(isShown ? `grant-${linked}` : null);
@@ -42,6 +43,7 @@ export function GrantsTab() {
   const columns = grantColumns({
     customerScope,
     mayRevoke,
+    nameOfPool,
     changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
     // An older grant that is not loaded yet could be spent first, so mark no grant as next.
     next: pages.hasNextPage ? new Set() : findNextGrants(lines.map(({ grant }) => grant)),
@@ -54,7 +56,7 @@ export function GrantsTab() {
           <Callout tone="warn">Grant {linked} was not found for this customer.</Callout>
         </div>
       )}
-      <PagedTable
+      <ListTable
         label="Grants"
         columns={columns}
         rows={lines}
@@ -89,6 +91,7 @@ function NoGrants() {
 type GrantContext = {
   readonly customerScope: CustomerScope;
   readonly mayRevoke: boolean;
+  readonly nameOfPool: (key: string) => string;
   readonly changes: readonly PlanChange[];
   readonly next: ReadonlySet<number>;
   readonly now: number;
@@ -104,32 +107,59 @@ const TONES = {
   moved: "plain",
 } as const satisfies Record<GrantState, BadgeTone>;
 
-function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
+function grantColumns({
+  customerScope,
+  mayRevoke,
+  nameOfPool,
+  changes,
+  next,
+  now,
+}: GrantContext): Column<GrantLine>[] {
   return [
-    { name: "Created", hidesBelow: "md", cell: (line) => <Given line={line} /> },
-    { name: "Kind", cell: ({ grant }) => <Kind grant={grant} /> },
+    {
+      name: "Created",
+      hidesBelow: "md",
+      csv: ({ grant }) => grant.effectiveAt,
+      cell: (line) => <Given line={line} />,
+    },
+    {
+      name: "Kind",
+      csv: ({ grant }) => GRANT_NAMES[grant.kind],
+      cell: ({ grant }) => <Kind grant={grant} />,
+    },
+    csvColumn("Grant", ({ grant }) => grant.grant),
+    csvColumn("Pool", ({ grant }) => nameOfPool(grant.pool)),
     {
       name: "Reference",
       isWide: true,
-      hidesBelow: "md",
+      hidesBelow: "xl",
+      csv: ({ grant }) => givenReference(grant.reference),
       cell: ({ grant }) => <Reference reference={givenReference(grant.reference)} />,
     },
     {
       name: "Price",
       isNumber: true,
-      hidesBelow: "md",
+      hidesBelow: "xl",
+      csv: ({ grant: { price } }) => price && formatPrice(price),
       cell: ({ grant: { price } }) => price !== null && formatPrice(price),
     },
-    { name: "Expires", hidesBelow: "md", cell: ({ grant }) => <Expiry at={grant.expiresAt} /> },
+    {
+      name: "Expires",
+      hidesBelow: "md",
+      csv: ({ grant }) => grant.expiresAt,
+      cell: ({ grant }) => <Time at={grant.expiresAt} as="day" />,
+    },
     {
       name: "Amount",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ grant }) => grant.credits,
       cell: ({ grant }) => formatCount(grant.credits),
     },
     {
       name: "Remaining",
       isNumber: true,
+      csv: ({ grant }) => grant.remaining,
       cell: ({ grant: { remaining, held, credits } }) => (
         <>
           <span className={remaining === 0 ? "text-muted" : "font-medium"}>{formatCount(remaining)}</span>
@@ -140,6 +170,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
     },
     {
       name: "State",
+      csv: ({ grant }) => GRANT_STATE_NAMES[stateOfGrant(grant, changes, now)],
       cell: ({ grant }) => {
         const state = stateOfGrant(grant, changes, now);
         return next.has(grant.grant) ? (
@@ -208,10 +239,6 @@ function Reference({ reference }: { reference: string | null }) {
       <CopyButton text={reference} label={`Copy ${reference}`} />
     </span>
   );
-}
-
-function Expiry({ at }: { at: string | null }) {
-  return <Time at={at} as="day" />;
 }
 
 function GrantActions(props: { customerScope: CustomerScope; grant: Grant }) {

@@ -11,7 +11,7 @@ import { Dialog, DialogActions, WriteForm } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { type CustomerScope, customerQuery, customerScopeOf } from "../customers/queries.ts";
+import { type CustomerScope, customerQuery, customerScopeOf, nameOf } from "../customers/queries.ts";
 import { MovedLink } from "../ledger/ledger-links.tsx";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
@@ -20,6 +20,7 @@ import { BalanceChange } from "./balance-change.tsx";
 export function RevokeButton({ customerScope, grant }: { customerScope: CustomerScope; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
+  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   return (
     <>
       {grant.remaining + grant.held > 0 && grant.revokedAt === null && (
@@ -33,7 +34,7 @@ export function RevokeButton({ customerScope, grant }: { customerScope: Customer
         isOpen={isOpen}
         onClose={close}
         title="Revoke grant"
-        note={`${GRANT_NAMES[grant.kind]} (grant ${grant.grant}): ${countOf(grant.credits, "credit")}.`}
+        note={`${GRANT_NAMES[grant.kind]} (grant ${grant.grant}) of ${nameOf(customer)}: ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
           <ReadAgain customerScope={customerScope} rows={3}>

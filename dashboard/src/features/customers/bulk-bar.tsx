@@ -7,7 +7,8 @@ import { useScope } from "../../frame/use-scope.ts";
 import { Button, IconButton, LinkButton } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { type Column, csvOf } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
+import { csvOf } from "../../ui/table-csv.tsx";
 import { BulkPlanDialog } from "../assignments/bulk-plan.tsx";
 import { BulkBlockDialog, BulkCreditsDialog } from "./bulk-actions.tsx";
 import { type Customer, type CustomerFilters, readCustomers } from "./queries.ts";
@@ -17,7 +18,7 @@ const SELECTED_MAX = 5_000;
 
 type Act = "plan" | "credits" | "block" | "unblock";
 
-/** Actions on the selected customers. */
+/** Actions on the selected customers. Floats at the bottom, because selecting a row must not move the rows. */
 export function BulkBar({
   selected,
   shown,
@@ -57,9 +58,9 @@ export function BulkBar({
   return (
     <section
       aria-label="Selected customers"
-      className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-accent-soft px-4 py-2"
+      className="fixed right-4 bottom-4 left-4 z-20 mx-auto flex w-fit flex-wrap items-center gap-x-6 gap-y-2 rounded-lg border border-line-strong bg-surface px-4 py-2 shadow-over md:left-64"
     >
-      <p role="status" className="mr-auto flex flex-wrap items-baseline gap-x-2">
+      <p role="status" className="flex flex-wrap items-baseline gap-x-2">
         <span className="font-semibold">{formatCount(selected.length)} selected</span>
         {elsewhere > 0 && <span className="text-muted">{formatCount(elsewhere)} not in this list</span>}
         {hasMore && <SelectMatching filters={filters} selected={selected} onSelect={onSelect} />}

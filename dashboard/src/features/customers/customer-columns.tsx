@@ -6,7 +6,7 @@ import { formatDay } from "../../format/times.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, csvColumn } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { type Customer, nameOf } from "./queries.ts";
 
@@ -24,7 +24,7 @@ export function customerColumns(pools: readonly { key: string; name: string }[])
       csv: nameOf,
       cell: (customer) => <Name customer={customer} />,
     },
-    { name: "ID", isCsvOnly: true, csv: ({ customerId }) => customerId, cell: () => null },
+    csvColumn("ID", ({ customerId }) => customerId),
     {
       name: "Email",
       hidesBelow: "xl",

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { PagedTable, type Pages } from "../../ui/table.tsx";
+import { ListTable, type Pages } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { customerColumns } from "./customer-columns.tsx";
@@ -62,7 +62,7 @@ export function CustomersPage() {
             not affect the order.
           </p>
         )}
-        <PagedTable
+        <ListTable
           label="Customers"
           columns={columns}
           rows={customers}
@@ -87,6 +87,8 @@ export function CustomersPage() {
           empty={<NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />}
         />
       </Card>
+      {/* Lets the end of the list scroll above the bar. */}
+      {selected.length > 0 && <div className="h-12 max-sm:h-28" />}
     </Page>
   );
 }

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity, FilterX } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { describeOutcome } from "../../format/request-sentences.ts";
 import { rangeOf } from "../../format/usage-range.ts";
 import { KeyLink, Outcome } from "../../frame/links.tsx";
 import { useEventNames, useFeatureNames } from "../../frame/use-scope.ts";
@@ -10,7 +11,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Truncated } from "../../ui/text.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
@@ -48,7 +49,7 @@ export function RequestsTab() {
       {isEmpty ? (
         <NoRequests isFiltered={isFiltered} hasWindow={windowStart !== null} />
       ) : (
-        <PagedTable
+        <ListTable
           label="Requests"
           columns={columnsOf({ customerScope, customerName: name, shared, names })}
           rows={requests}
@@ -140,14 +141,23 @@ type Context = {
 
 function columnsOf({ customerScope, customerName, shared, names }: Context): Column<Request>[] {
   return [
-    { name: "Time", hidesBelow: "md", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    {
+      name: "Time",
+      hidesBelow: "md",
+      csv: ({ recordedAt }) => recordedAt,
+      cell: ({ recordedAt }) => <Time at={recordedAt} />,
+    },
+    csvColumn("Endpoint", ({ endpoint }) => endpoint),
     {
       name: "Request",
+      csv: (request) => nameOfAsked(request, names),
       cell: (request) => <Asked request={request} isItem={shared.has(request.id)} names={names} />,
     },
+    csvColumn("Quantity", ({ quantity }) => quantity),
     {
       name: "Outcome",
       isWide: true,
+      csv: (request) => describeOutcome(request),
       cell: (request) => (
         <Answer request={request} customerScope={customerScope} customerName={customerName} />
       ),
@@ -156,11 +166,13 @@ function columnsOf({ customerScope, customerName, shared, names }: Context): Col
       name: "Charge",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ kind, credits }) => (kind === "charge" ? credits : null),
       cell: (request) => <Charge request={request} customerScope={customerScope} />,
     },
     {
       name: "Key",
       hidesBelow: "md",
+      csv: ({ idempotencyKey }) => idempotencyKey,
       cell: ({ idempotencyKey }) =>
         idempotencyKey !== null && (
           <KeyLink idempotencyKey={idempotencyKey}>
@@ -171,7 +183,14 @@ function columnsOf({ customerScope, customerName, shared, names }: Context): Col
   ];
 }
 
+function nameOfAsked({ endpoint, feature, event }: Request, names: Context["names"]): string {
+  if (feature !== null) return names.feature(feature);
+  if (event !== null) return names.event(event);
+  return endpoint.startsWith("holds/") ? "Hold" : "Unknown";
+}
+
 function Asked({
+  request,
   request: { endpoint, feature, event, quantity, memberId, recordedAt },
   isItem,
   names,
@@ -180,11 +199,10 @@ function Asked({
   isItem: boolean;
   names: Context["names"];
 }) {
-  const name = feature !== null ? names.feature(feature) : event !== null ? names.event(event) : null;
   return (
     <div className="max-md:whitespace-normal">
       <span className="font-medium" title={feature ?? event ?? undefined}>
-        {name ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
+        {nameOfAsked(request, names)}
       </span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">

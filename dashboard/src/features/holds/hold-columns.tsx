@@ -23,11 +23,13 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
     {
       name: "Opened",
       hidesBelow: "md",
+      csv: ({ hold }) => hold.openedAt,
       cell: ({ hold }) => <Time at={hold.openedAt} as="ago" />,
     },
     {
       name: "Features",
       isWide: true,
+      csv: ({ hold }) => hold.items.map(({ feature }) => names.get(feature) ?? feature).join(", "),
       cell: ({ hold }) => (
         <>
           <HeldItems hold={hold} names={names} />
@@ -41,15 +43,22 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
         </>
       ),
     },
-    { name: "Member", hidesBelow: "md", cell: ({ hold }) => <Member id={hold.memberId} /> },
+    {
+      name: "Member",
+      hidesBelow: "md",
+      csv: ({ hold }) => hold.memberId,
+      cell: ({ hold }) => <Member id={hold.memberId} />,
+    },
     {
       name: "Ends",
       hidesBelow: "md",
+      csv: ({ hold }) => hold.expiresAt,
       cell: ({ hold }) => <Ends hold={hold} />,
     },
     {
       name: "Held",
       isNumber: true,
+      csv: ({ hold }) => hold.creditsHeld,
       cell: ({ hold }) => (
         <>
           <span className="font-medium">{formatCount(hold.creditsHeld)}</span>
@@ -72,6 +81,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
     {
       name: "Opened",
       hidesBelow: "md",
+      csv: ({ hold }) => hold.openedAt,
       cell: ({ hold }) => (
         <>
           <Time at={hold.openedAt} />
@@ -82,6 +92,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
     {
       name: "Features",
       isWide: true,
+      csv: ({ hold }) => hold.items.map(({ feature }) => names.get(feature) ?? feature).join(", "),
       cell: ({ hold, by }) => (
         <>
           <HeldItems hold={hold} names={names} />
@@ -95,11 +106,17 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
         </>
       ),
     },
-    { name: "Member", hidesBelow: "md", cell: ({ hold }) => <Member id={hold.memberId} /> },
+    {
+      name: "Member",
+      hidesBelow: "md",
+      csv: ({ hold }) => hold.memberId,
+      cell: ({ hold }) => <Member id={hold.memberId} />,
+    },
     {
       name: "Held",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ hold }) => hold.creditsHeld,
       cell: ({ hold }) => (
         <>
           {formatCount(hold.creditsHeld)}
@@ -110,6 +127,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
     {
       name: "Charged",
       isNumber: true,
+      csv: ({ hold }) => hold.creditsCharged,
       cell: ({ hold }) => (
         <>
           <Charged hold={hold} customerScope={customerScope} />
@@ -122,9 +140,15 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
       name: "Released",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ hold }) => hold.creditsReleased,
       cell: ({ hold }) => formatCount(hold.creditsReleased),
     },
-    { name: "State", hidesBelow: "md", cell: (line) => <State line={line} /> },
+    {
+      name: "State",
+      hidesBelow: "md",
+      csv: ({ hold }) => nameOfState(hold),
+      cell: (line) => <State line={line} />,
+    },
   ];
 }
 
@@ -201,11 +225,15 @@ const TONES = {
   charged: "warn",
 } as const satisfies Record<HoldStatus, BadgeTone>;
 
+function nameOfState({ status, late }: Hold): string {
+  return late ? "Settled late" : HOLD_STATUS_NAMES[status];
+}
+
 function State({ line: { hold, by } }: { line: HoldLine }) {
-  const { status, late, creditsUncovered } = hold;
+  const { status, creditsUncovered } = hold;
   return (
     <span className="flex flex-wrap items-center gap-1 md:flex-col md:items-start">
-      <Badge tone={TONES[status]}>{late ? "Settled late" : HOLD_STATUS_NAMES[status]}</Badge>
+      <Badge tone={TONES[status]}>{nameOfState(hold)}</Badge>
       {creditsUncovered > 0 && <Badge tone="bad">{countOf(creditsUncovered, "credit")} not covered</Badge>}
       {by !== null && (
         <span className="text-caption text-muted">

@@ -6,7 +6,7 @@ import { featureNamesQuery } from "../../api/catalog-lists.ts";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Callout } from "../../ui/callout.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { PagedTable } from "../../ui/table.tsx";
+import { ListTable } from "../../ui/table.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { useShowRow } from "../ledger/ledger-links.tsx";
 import { type Hold, type HoldLine, holdsQuery, openHoldsQuery } from "../ledger/queries.ts";
@@ -50,7 +50,7 @@ export function HoldsTab() {
       ) : (
         <>
           <Card title="Open holds" note="Held credits cannot be spent until the hold ends." flush>
-            <PagedTable
+            <ListTable
               label="Open holds"
               columns={openColumns(context)}
               rows={open}
@@ -61,7 +61,7 @@ export function HoldsTab() {
             />
           </Card>
           <Card title="History" flush>
-            <PagedTable
+            <ListTable
               label="History"
               columns={endedColumns(context)}
               rows={ended}

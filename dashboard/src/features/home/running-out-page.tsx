@@ -1,19 +1,17 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { CalendarCheck, FileDown } from "lucide-react";
+import { CalendarCheck } from "lucide-react";
 import { useState } from "react";
 import type { Item } from "../../api/answer.ts";
-import { toCsv } from "../../format/csv.ts";
 import { FORECAST_ASSUMES } from "../../format/forecast.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { saveFile } from "../../ui/save-file.ts";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Outlook } from "./balances.tsx";
 import { forecastsQuery } from "./queries.ts";
@@ -44,31 +42,19 @@ export function RunningOutPage() {
       title="Running out"
       heading="Customers"
       actions={
-        <>
-          {data.items.length > 0 && (
-            <Button
-              icon={FileDown}
-              onClick={() => saveFile(`running-out-${scope.environment}.csv`, toFile(data.items), "text/csv")}
-            >
-              Download CSV
-            </Button>
-          )}
-          <div className="w-36">
-            <Select
-              label="Runs out"
-              isLabelHidden
-              options={
-                PERIODS.some(({ value }) => value === String(days ?? ""))
-                  ? PERIODS
-                  : [...PERIODS, custom(days)]
-              }
-              value={String(days ?? "")}
-              onChange={({ target: { value } }) =>
-                void navigate({ search: value === "" ? {} : { days: Number(value) }, replace: true })
-              }
-            />
-          </div>
-        </>
+        <div className="w-36">
+          <Select
+            label="Runs out"
+            isLabelHidden
+            options={
+              PERIODS.some(({ value }) => value === String(days ?? "")) ? PERIODS : [...PERIODS, custom(days)]
+            }
+            value={String(days ?? "")}
+            onChange={({ target: { value } }) =>
+              void navigate({ search: value === "" ? {} : { days: Number(value) }, replace: true })
+            }
+          />
+        </div>
       }
     >
       <SectionTabs section="Customers" />
@@ -89,22 +75,20 @@ export function RunningOutPage() {
         ) : (
           <>
             <p className="border-b border-line px-4 py-2 text-caption text-muted">
-              Customers without credits first, then by days until empty.
+              Default order: customers without credits, then by days until empty.
             </p>
-            <Table
-              label="Customers by days until empty"
+            <ListTable
+              label="Customers running out"
+              what="customers"
               columns={columns}
               rows={data.items.slice(0, count)}
               keyOf={({ customerId }) => customerId}
-            />
-            <More
               pages={{
                 ...LOADED,
                 hasNextPage: data.items.length > count,
                 fetchNextPage: () => setCount(count + ROWS),
               }}
-              shown={Math.min(count, data.items.length)}
-              what="customers"
+              readAll={async () => data.items}
             />
             <p className="border-t border-line px-4 py-2 text-caption text-muted">{FORECAST_ASSUMES}</p>
           </>
@@ -119,34 +103,6 @@ function custom(days: number | undefined) {
 }
 
 type CustomerForecast = Item<"listForecasts">;
-
-/** The list with exact times, for a spreadsheet. */
-function toFile(items: readonly CustomerForecast[]): string {
-  return toCsv([
-    [
-      "Customer ID",
-      "Name",
-      "Email",
-      "Plan",
-      "Pool",
-      "Balance",
-      "Used per day",
-      "Days left",
-      "Empty",
-      "Renews",
-    ],
-    ...items.flatMap(({ customerId, customerName, customerEmail, plan, pools: [pool] }) =>
-      pool === undefined
-        ? []
-        : [
-            [
-              ...[customerId, customerName, customerEmail, plan?.name ?? null, pool.pool],
-              ...[pool.balance, toTenth(pool.usedPerDay), daysLeftOf(pool), pool.emptyAt, pool.renewsAt],
-            ],
-          ],
-    ),
-  ]);
-}
 
 const toTenth = (value: number): number => Math.round(value * 10) / 10;
 
@@ -163,6 +119,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
       name: "Customer",
       isRowLink: true,
       isWide: true,
+      csv: ({ customerName, customerId }) => customerName ?? customerId,
       cell: ({ customerId, customerName, customerEmail, pools: [pool] }) => (
         <>
           <NamedCustomer customerId={customerId} name={customerName} />
@@ -173,9 +130,11 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
         </>
       ),
     },
+    csvColumn("Customer ID", ({ customerId }) => customerId),
     {
       name: "Email",
       hidesBelow: "md",
+      csv: ({ customerEmail }) => customerEmail,
       cell: ({ customerEmail }) =>
         customerEmail !== null && (
           <a href={`mailto:${customerEmail}`} className="wrap-anywhere hover:underline">
@@ -183,19 +142,42 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
           </a>
         ),
     },
-    { name: "Plan", hidesBelow: "md", cell: ({ plan }) => plan?.name ?? "None" },
-    { name: "Pool", isShown: hasPools, cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool) },
-    { name: "Balance", isNumber: true, cell: ({ pools: [pool] }) => formatCount(pool?.balance ?? 0) },
+    {
+      name: "Plan",
+      hidesBelow: "md",
+      csv: ({ plan }) => plan?.name ?? null,
+      cell: ({ plan }) => plan?.name ?? "None",
+    },
+    {
+      name: "Pool",
+      isShown: hasPools,
+      csv: ({ pools: [pool] }) => (pool === undefined ? null : nameOfPool(pool.pool)),
+      cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool),
+    },
+    {
+      name: "Balance",
+      isNumber: true,
+      csv: ({ pools: [pool] }) => pool?.balance ?? 0,
+      cell: ({ pools: [pool] }) => formatCount(pool?.balance ?? 0),
+    },
     {
       name: "Used per day",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ pools: [pool] }) => toTenth(pool?.usedPerDay ?? 0),
       cell: ({ pools: [pool] }) => formatCount(Math.round(pool?.usedPerDay ?? 0)),
     },
-    { name: "Forecast", hidesBelow: "md", cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
+    {
+      name: "Forecast",
+      hidesBelow: "md",
+      cell: ({ pools: [pool] }) => <Outlook pool={pool} />,
+    },
+    csvColumn("Days left", ({ pools: [pool] }) => (pool === undefined ? null : daysLeftOf(pool))),
+    csvColumn("Empty", ({ pools: [pool] }) => pool?.emptyAt ?? null),
     {
       name: "Renews",
       hidesBelow: "md",
+      csv: ({ pools: [pool] }) => pool?.renewsAt ?? null,
       cell: ({ pools: [pool] }) => <Time at={pool?.renewsAt ?? null} as="day" />,
     },
   ];

@@ -1,11 +1,12 @@
 import { TriangleAlert } from "lucide-react";
+import { nameOfCreator } from "../../format/creator.ts";
 import { describeDuplicate, describeEntry, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { KeyLink } from "../../frame/links.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, csvColumn } from "../../ui/table.tsx";
 import { OverageNote, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
@@ -18,21 +19,47 @@ import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
   const { customerScope, grants, mayReverse } = context;
   return [
-    { name: "Time", hidesBelow: "md", cell: ({ entry }) => <Time at={entry.effectiveAt} /> },
-    { name: "Entry", isWide: true, cell: (line) => <What line={line} context={context} /> },
-    { name: "For", hidesBelow: "md", cell: ({ entry }) => <About entry={entry} context={context} /> },
+    {
+      name: "Time",
+      hidesBelow: "md",
+      csv: ({ entry }) => entry.effectiveAt,
+      cell: ({ entry }) => <Time at={entry.effectiveAt} />,
+    },
+    {
+      name: "Entry",
+      isWide: true,
+      csv: ({ entry }) => describeEntry(entry.kind, grantOfEntry(entry, grants)?.kind ?? null),
+      cell: (line) => <What line={line} context={context} />,
+    },
+    {
+      name: "For",
+      hidesBelow: "md",
+      csv: ({ entry }) => nameOfSubject(entry, context),
+      cell: ({ entry }) => <About entry={entry} context={context} />,
+    },
+    csvColumn("Quantity", ({ entry }) => entry.quantity),
     {
       name: "Idempotency key or actor",
-      hidesBelow: "md",
+      hidesBelow: "xl",
+      csv: ({ entry, by }) =>
+        entry.idempotencyKey ??
+        (entry.kind === "grant" ? grantOfEntry(entry, grants)?.reference : null) ??
+        (by === null ? null : nameOfCreator(by)),
       cell: (line) => (
         <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />
       ),
     },
-    { name: "Change", isNumber: true, cell: ({ entry }) => <Change entry={entry} /> },
+    {
+      name: "Change",
+      isNumber: true,
+      csv: ({ entry }) => entry.amount,
+      cell: ({ entry }) => <Change entry={entry} />,
+    },
     {
       name: "Balance",
       isNumber: true,
       hidesBelow: "md",
+      csv: ({ entry }) => entry.balanceAfter,
       cell: ({ entry }) => formatCount(entry.balanceAfter),
     },
     {
@@ -110,21 +137,23 @@ function Reversed({ entry, context: { customerScope, lines } }: { entry: Entry; 
   );
 }
 
-function About({ entry, context: { grants, features } }: { entry: Entry; context: LedgerContext }) {
-  const { kind, feature, quantity } = entry;
-  if (feature !== null) {
-    const name = features.find(({ key }) => key === feature)?.name ?? feature;
-    return (
-      <span title={feature}>
-        {name} <span className="text-muted tabular-nums">× {formatCount(quantity ?? 1)}</span>
-      </span>
-    );
-  }
+/** The feature of a charge, or the kind of the grant. */
+function nameOfSubject(entry: Entry, { grants, features }: LedgerContext): string | null {
+  const { kind, feature } = entry;
+  if (feature !== null) return features.find(({ key }) => key === feature)?.name ?? feature;
   const grant = grantOfEntry(entry, grants);
-  if (grant === null) return null;
   // The entry itself already shows "Plan credits".
-  return kind === "grant" && grant.kind === "allowance" ? null : (
-    <span className="text-muted">{GRANT_NAMES[grant.kind]}</span>
+  return grant === null || (kind === "grant" && grant.kind === "allowance") ? null : GRANT_NAMES[grant.kind];
+}
+
+function About({ entry, context }: { entry: Entry; context: LedgerContext }) {
+  const { feature, quantity } = entry;
+  const name = nameOfSubject(entry, context);
+  if (feature === null) return name !== null && <span className="text-muted">{name}</span>;
+  return (
+    <span title={feature}>
+      {name} <span className="text-muted tabular-nums">× {formatCount(quantity ?? 1)}</span>
+    </span>
   );
 }
 

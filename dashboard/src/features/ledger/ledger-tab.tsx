@@ -12,10 +12,11 @@ import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { More, Table } from "../../ui/table.tsx";
+import { ListTable } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { grantOfEntry } from "../credits/grants.ts";
+import { customerQuery, nameOf } from "../customers/queries.ts";
 import { FeatureField } from "../requests/filter-fields.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
@@ -41,13 +42,22 @@ export function LedgerTab() {
   const pages = useSuspenseInfiniteQuery(ledgerQuery(customerScope, filters));
   const { grants } = useSuspenseQuery(knownGrantsQuery(customerScope)).data;
   const { data: features } = useSuspenseQuery(featuresQuery(customerScope));
+  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   const lines = pages.data.pages.flatMap(({ items }) => items);
   const duplicates = findDuplicates(lines, (entry) => grantOfEntry(entry, grants));
   const { charge } = filters;
   const linked = lines.find(({ entry }) => isLinkTarget(entry, filters));
   const hash = useLocation({ select: (location) => location.hash });
   useShowRow(hash !== "" ? hash : linked === undefined ? null : rowIdOf(linked));
-  const context = { customerScope, lines, grants, features, duplicates, mayReverse };
+  const context = {
+    customerScope,
+    customerName: nameOf(customer),
+    lines,
+    grants,
+    features,
+    duplicates,
+    mayReverse,
+  };
   // The API returns the opening balances with the last page.
   const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
   const isFiltered = ["kind", "feature", "range", "from"].some((name) => name in filters);
@@ -59,24 +69,23 @@ export function LedgerTab() {
       {lines.length === 0 && !pages.hasNextPage ? (
         <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
       ) : (
-        <>
-          <Table
-            label="Ledger"
-            columns={ledgerColumns(context)}
-            rows={lines}
-            keyOf={({ entry }) => entry.sequence}
-            idOf={rowIdOf}
-            toneOf={({ entry }) => {
-              if (isLinked(entry, filters)) return "accent";
-              return duplicates.has(entry.sequence) ? "warn" : null;
-            }}
-            details={{
-              label: ({ entry }) => `Details of entry ${entry.sequence}`,
-              show: (line) => <LedgerDetails line={line} context={context} />,
-            }}
-          />
-          <More pages={pages} shown={lines.length} what="entries" />
-        </>
+        <ListTable
+          label="Ledger"
+          what="entries"
+          pages={pages}
+          columns={ledgerColumns(context)}
+          rows={lines}
+          keyOf={({ entry }) => entry.sequence}
+          idOf={rowIdOf}
+          toneOf={({ entry }) => {
+            if (isLinked(entry, filters)) return "accent";
+            return duplicates.has(entry.sequence) ? "warn" : null;
+          }}
+          details={{
+            label: ({ entry }) => `Details of entry ${entry.sequence}`,
+            show: (line) => <LedgerDetails line={line} context={context} />,
+          }}
+        />
       )}
       {broughtForward.length > 0 && <BroughtForward pools={broughtForward} />}
     </Card>

@@ -25,7 +25,7 @@ import type { Entry, Grant, LedgerLine } from "./queries.ts";
 /** Reverses a charge after a preview. */
 export function ReverseButton({
   entry,
-  context: { customerScope, features, duplicates, mayReverse },
+  context: { customerScope, customerName, features, duplicates, mayReverse },
 }: {
   entry: Entry;
   context: LedgerContext;
@@ -49,7 +49,7 @@ export function ReverseButton({
         note={
           <>
             {formatCharge({ credits: -entry.amount, overage: entry.overage })}{" "}
-            {entry.overage - entry.amount === 1 ? "was" : "were"} charged for {name} ×{" "}
+            {entry.overage - entry.amount === 1 ? "was" : "were"} charged to {customerName} for {name} ×{" "}
             {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
             {entry.item !== null && " The other items in the request are not reversed."}
           </>
@@ -186,6 +186,7 @@ function itemOf({ item }: Entry): { item?: number } {
 /** Data needed to render a ledger row. */
 export type LedgerContext = {
   readonly customerScope: CustomerScope;
+  readonly customerName: string;
   readonly lines: readonly LedgerLine[];
   readonly grants: readonly Grant[];
   readonly features: readonly Feature[];

@@ -17,7 +17,7 @@ import { TextField } from "../../ui/field.tsx";
 import { MenuItem, MenuLabel, MenuSeparator, RowMenu } from "../../ui/menu.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, LINK_NAMES, RemoveMemberDialog } from "./member-changes.tsx";
@@ -49,7 +49,7 @@ export function MembersPage() {
       }
     >
       <Card flush>
-        <PagedTable
+        <ListTable
           label="Members"
           columns={columnsOf({ mayManage, isLast, onAct: setOpen })}
           rows={members}
@@ -81,9 +81,16 @@ function columnsOf({
   onAct: (open: Open) => void;
 }): Column<Member>[] {
   return [
-    { name: "Member", isWide: true, cell: (member) => <Name member={member} /> },
+    {
+      name: "Member",
+      isWide: true,
+      csv: ({ name }) => name,
+      cell: (member) => <Name member={member} />,
+    },
+    csvColumn("Email", ({ email }) => email),
     {
       name: "Role",
+      csv: ({ role }) => nameOfRole(role),
       cell: (member) => (
         <>
           <div>{nameOfRole(member.role)}</div>
@@ -91,7 +98,12 @@ function columnsOf({
         </>
       ),
     },
-    { name: "Created", hidesBelow: "md", cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+    {
+      name: "Created",
+      hidesBelow: "md",
+      csv: ({ createdAt }) => createdAt,
+      cell: ({ createdAt }) => <Time at={createdAt} as="day" />,
+    },
     {
       isShown: mayManage,
       name: "Actions",

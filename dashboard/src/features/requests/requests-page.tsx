@@ -12,7 +12,7 @@ import { Callout } from "../../ui/callout.tsx";
 import { Switch } from "../../ui/choices.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
-import { More } from "../../ui/table.tsx";
+import { ListFooter } from "../../ui/table.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { FeatureField, OutcomeField } from "./filter-fields.tsx";
@@ -57,12 +57,17 @@ export function RequestsPage() {
         {held > 0 && <HeldButton held={held} onClick={release} />}
         <Card flush>
           {shown.length === 0 ? (
-            <NoRequests isFiltered={Object.keys(filters).length > 0} />
+            <>
+              <NoRequests isFiltered={Object.keys(filters).length > 0} />
+              {pages.hasNextPage && <ListFooter pages={pages} shown={0} what="requests" />}
+            </>
           ) : (
-            <RequestsTable rows={shown} newIds={newIds} onUnfold={(by) => setOpenRows((open) => open + by)} />
-          )}
-          {(shown.length > 0 || pages.hasNextPage) && (
-            <More pages={pages} shown={shown.length} what="requests" />
+            <RequestsTable
+              pages={pages}
+              rows={shown}
+              newIds={newIds}
+              onUnfold={(by) => setOpenRows((open) => open + by)}
+            />
           )}
         </Card>
       </div>

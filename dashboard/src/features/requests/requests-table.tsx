@@ -1,11 +1,11 @@
 import { useEffect } from "react";
-import { pathOf } from "../../format/request-sentences.ts";
+import { describeOutcome, pathOf } from "../../format/request-sentences.ts";
 import { CustomerLink, EventName, FeatureName, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
 import { useEventNames, useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable, type Pages } from "../../ui/table.tsx";
 import { Mono, Muted, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WhyCheckDenied } from "./check-denial.tsx";
@@ -14,10 +14,12 @@ import type { LoggedRequest } from "./queries.ts";
 const WIDTH = "max-w-36 xl:max-w-64";
 
 export function RequestsTable({
+  pages,
   rows,
   newIds,
   onUnfold,
 }: {
+  pages: Pages;
   rows: readonly LoggedRequest[];
   newIds: ReadonlySet<string>;
   /** 1 when a row is expanded, -1 when it is collapsed. */
@@ -28,11 +30,13 @@ export function RequestsTable({
   const columns: readonly Column<LoggedRequest>[] = [
     {
       name: "Time",
+      csv: ({ recordedAt }) => recordedAt,
       cell: ({ recordedAt }) => <Time at={recordedAt} as="second" />,
     },
     {
       name: "Request",
       hidesBelow: "md",
+      csv: ({ endpoint }) => endpoint,
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
           <span className="w-26 text-muted">{endpoint}</span>
@@ -46,9 +50,13 @@ export function RequestsTable({
         </span>
       ),
     },
+    csvColumn("Feature or event", ({ feature, event }) =>
+      feature !== null ? nameOf(feature) : event && nameOfEvent(event),
+    ),
     {
       name: "Outcome",
       isWide: true,
+      csv: (request) => describeOutcome(request),
       cell: (request) => (
         <>
           <Outcome request={request}>
@@ -72,13 +80,16 @@ export function RequestsTable({
     {
       name: "Customer",
       hidesBelow: "md",
+      csv: ({ customerId, customerName }) => customerName ?? customerId,
       cell: ({ customerId, customerName }) => (
         <CustomerLink customerId={customerId} name={customerName} width={WIDTH} />
       ),
     },
+    csvColumn("Customer ID", ({ customerId }) => customerId),
     {
       name: "Idempotency key",
       hidesBelow: "xl",
+      csv: ({ idempotencyKey }) => idempotencyKey,
       cell: ({ idempotencyKey }) => (
         <KeyLink idempotencyKey={idempotencyKey}>
           <Truncated text={idempotencyKey ?? ""} width={WIDTH} />
@@ -89,12 +100,17 @@ export function RequestsTable({
       name: "Duration",
       isNumber: true,
       hidesBelow: "xl",
+      csv: ({ durationMs }) => durationMs,
       cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
     },
   ];
   return (
-    <Table
+    <ListTable
       label="Requests"
+      what="requests"
+      pages={pages}
+      // New requests are added at the top.
+      keepsOrder
       columns={columns}
       rows={rows}
       keyOf={({ id }) => id}

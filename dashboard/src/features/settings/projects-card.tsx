@@ -10,7 +10,7 @@ import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { defaultPlansQuery } from "../workspace/queries.ts";
@@ -40,8 +40,9 @@ export function ProjectsCard() {
         )
       }
     >
-      <Table
+      <ListTable
         label="Projects"
+        what="projects"
         columns={columnsOf(mayManage ? setRenamed : null)}
         rows={lines}
         keyOf={({ project }) => project.id}
@@ -56,6 +57,7 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
     {
       name: "Project",
       isWide: true,
+      csv: ({ project }) => project.name,
       cell: (line) => (
         <>
           <span className="text-form font-medium wrap-anywhere">{line.project.name}</span>
@@ -69,16 +71,19 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
     {
       name: "Default plan in Test",
       hidesBelow: "md",
+      csv: ({ plans }) => plans.test?.name ?? null,
       cell: (line) => <DefaultPlan line={line} environment="test" />,
     },
     {
       name: "Default plan in Live",
       hidesBelow: "md",
+      csv: ({ plans }) => plans.live?.name ?? null,
       cell: (line) => <DefaultPlan line={line} environment="live" />,
     },
     {
       name: "Created",
       hidesBelow: "md",
+      csv: ({ project }) => project.createdAt,
       cell: ({ project }) => <Time at={project.createdAt} as="day" />,
     },
     ...(onRename === null

@@ -17,7 +17,7 @@ import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
 import { SecretOnce } from "../../ui/secret-once.tsx";
-import { type Column, PagedTable } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { nameOfRole, tokenRoleChoices } from "../members/roles.ts";
@@ -60,7 +60,7 @@ export function TokensPage() {
       }
     >
       <Card flush>
-        <PagedTable
+        <ListTable
           label="Management tokens"
           columns={columnsOf(projects, mayManage ? role : null, setRevoked)}
           rows={tokens}
@@ -87,9 +87,11 @@ function columnsOf(
   onRevoke: (token: Token) => void,
 ): Column<Token>[] {
   return [
-    { name: "Token", isWide: true, cell: (token) => <Name token={token} /> },
+    { name: "Token", isWide: true, csv: ({ name }) => name, cell: (token) => <Name token={token} /> },
+    csvColumn("Role", ({ role }) => nameOfRole(role)),
     {
       name: "Scope",
+      csv: (token) => reachOf(token, projects),
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
           <span className="max-md:whitespace-normal">Whole workspace</span>
@@ -103,16 +105,19 @@ function columnsOf(
     {
       name: "Last used",
       hidesBelow: "md",
+      csv: ({ lastUsedAt }) => lastUsedAt,
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Expires",
       hidesBelow: "md",
+      csv: ({ expiresAt, revokedAt }) => revokedAt ?? expiresAt,
       cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
     },
     {
       name: "Created",
       hidesBelow: "md",
+      csv: ({ createdAt }) => createdAt,
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
     {

@@ -12,7 +12,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, Details, EmptyState, Page } from "../../ui/page.tsx";
-import { type Column, More, Table } from "../../ui/table.tsx";
+import { type Column, csvColumn, ListTable, type Pages } from "../../ui/table.tsx";
 import { readClock, Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
@@ -50,10 +50,7 @@ export function EventsPage() {
         {events.length === 0 && !pages.hasNextPage ? (
           <NoEvents isFiltered={Object.keys(filters).length > 0} hasEarlier={windowStart !== null} />
         ) : (
-          <>
-            <EventsTable events={events} />
-            <More pages={pages} shown={events.length} what="events" />
-          </>
+          <EventsTable pages={pages} events={events} />
         )}
         {reachesEdge && (
           <div className="border-t border-line p-4">
@@ -171,6 +168,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
   {
     name: "Time",
     hidesBelow: "md",
+    csv: ({ occurredAt }) => occurredAt,
     cell: ({ occurredAt, recordedAt }) => (
       <>
         <Time at={occurredAt} />
@@ -180,6 +178,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
   },
   {
     name: "Event",
+    csv: ({ event }) => event,
     cell: (event) => (
       <>
         <EventName event={event.event} width="max-w-44" />
@@ -190,17 +189,36 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
       </>
     ),
   },
-  { name: "Customer", hidesBelow: "md", cell: (event) => <Customer event={event} /> },
-  { name: "Metadata", isWide: true, hidesBelow: "md", cell: (event) => <Metadata event={event} /> },
-  { name: "Quantity", isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
+  {
+    name: "Customer",
+    hidesBelow: "md",
+    csv: ({ customerId, customerName }) => customerName ?? customerId,
+    cell: (event) => <Customer event={event} />,
+  },
+  csvColumn("Customer ID", ({ customerId }) => customerId),
+  {
+    name: "Metadata",
+    isWide: true,
+    hidesBelow: "md",
+    csv: ({ metadata }) => (metadata === null ? null : JSON.stringify(metadata)),
+    cell: (event) => <Metadata event={event} />,
+  },
+  {
+    name: "Quantity",
+    isNumber: true,
+    csv: ({ quantity }) => quantity,
+    cell: ({ quantity }) => formatCount(quantity),
+  },
 ];
 
 /** Events, newest first. */
-function EventsTable({ events }: { events: readonly UsageEvent[] }) {
+function EventsTable({ pages, events }: { pages: Pages; events: readonly UsageEvent[] }) {
   const nameOf = useEventNames();
   return (
-    <Table
+    <ListTable
       label="Events"
+      what="events"
+      pages={pages}
       columns={COLUMNS}
       rows={events}
       keyOf={({ eventId }) => eventId}

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { GROUP_NAMES, type Measure, type Source } from "../../format/usage-search.ts";
 import { Card } from "../page.tsx";
-import { type Column, CsvButton, Table } from "../table.tsx";
+import { type Column, csvColumn, ListTable } from "../table.tsx";
 import type { Series, UsageShown } from "./usage-series.ts";
 
 const COUNTED = {
@@ -37,6 +37,7 @@ export function UsageLines({
     {
       name: settings.field ?? GROUP_NAMES[settings.groupBy],
       isWide: true,
+      isRowLink: true,
       csv: ({ name }) => name,
       cell: (line) => (
         <span className="flex min-w-0 items-center gap-2">
@@ -47,7 +48,7 @@ export function UsageLines({
         </span>
       ),
     },
-    { name: "Key or ID", isCsvOnly: true, csv: ({ key }) => key, cell: () => null },
+    csvColumn("Key or ID", ({ key }) => key),
     {
       name: "Share",
       hidesBelow: "md",
@@ -73,12 +74,14 @@ export function UsageLines({
         ]),
   ];
   return (
-    <Card
-      flush
-      title={label}
-      actions={<CsvButton columns={columns} rows={lines} what={`usage ${label.toLowerCase()}`} isWhole />}
-    >
-      <Table label={label} columns={columns} rows={lines} keyOf={({ id }) => id} />
+    <Card flush title={label}>
+      <ListTable
+        label={`Usage ${label.toLowerCase()}`}
+        columns={columns}
+        rows={lines}
+        keyOf={({ id }) => id}
+        what="groups"
+      />
     </Card>
   );
 }
