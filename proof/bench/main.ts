@@ -1,16 +1,19 @@
+import { CUSTOMERS } from "../harness/calls.ts";
 import { runProof, toCount } from "../harness/command.ts";
 import { benchAgainst, COMPARED } from "./against.ts";
 import { RATIO_MIN, VALUES_MIN, type Verdict } from "./median-interval.ts";
 import { benchAll, benchEvents, PARTS } from "./rounds.ts";
+import { benchSize } from "./size.ts";
 
 const EXIT_CODES = { "not slower": 0, slower: 1, "cannot tell": 3 } satisfies Record<Verdict, number>;
 const SECONDS = { alone: 10, against: 3 };
 
 await runProof(
   {
-    command: "npm run bench -- [events]",
+    command: "npm run bench -- [events | size]",
     about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same data in one transaction per charge or
 event, alternately on one server. "events" measures events alone, with more figures.
+"size" measures charges with many customers and stored keys, and the WAL of each table and index.
 --against compares this working tree with another commit: two services on one server, loaded at the same time.
 "not slower" means that the lower end of the 95% interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
@@ -33,14 +36,29 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
       },
       pairs: { default: 24, min: VALUES_MIN, help: "with --against: measurements of both trees" },
       connections: { default: 128, help: "connections to Purser" },
+      customers: { default: CUSTOMERS, help: "with size: customers" },
+      keys: { default: 0, min: 0, help: "with size: stored idempotency keys" },
+      checkpoint: {
+        default: 300,
+        min: 30,
+        help: "with size: seconds between checkpoints. The load runs for two checkpoints before the measurement, which takes one",
+      },
+      "key-type": {
+        default: "random",
+        takes: "random|uuidv7",
+        help: "with size: idempotency keys of the load",
+      },
     },
   },
-  async ({ options: { against, only, seconds, rounds, pairs, connections }, positionals, stack }) => {
+  async ({ options: all, positionals, stack }) => {
+    const { against, only, seconds, rounds, pairs, connections } = all;
     const known: readonly string[] = against === null ? PARTS : COMPARED;
     const unknown = only.filter((name) => !known.includes(name));
     if (unknown.length > 0) throw new Error(`--only takes ${known.join(", ")}, not ${unknown.join(", ")}`);
-    const isEvents = positionals.length === 1 && positionals[0] === "events" && against === null;
-    if (positionals.length > 0 && !isEvents) throw new Error(`unknown benchmark: ${positionals.join(" ")}`);
+    const [benchmark = null, ...others] = positionals;
+    const isKnown =
+      benchmark === null || ((benchmark === "events" || benchmark === "size") && against === null);
+    if (!isKnown || others.length > 0) throw new Error(`unknown benchmark: ${positionals.join(" ")}`);
     const isSelected = (part: string): boolean => only.length === 0 || only.includes(part);
     const options = {
       seconds:
@@ -55,7 +73,12 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
       const figures = await benchAgainst({ ...options, revision: against, pairs, parts });
       return { figures, exitCode: EXIT_CODES[figures.verdict] };
     }
-    if (isEvents) return { figures: await benchEvents(options) };
+    if (benchmark === "events") return { figures: await benchEvents(options) };
+    if (benchmark === "size") {
+      const { customers, keys, checkpoint: checkpointSeconds } = all;
+      const hasOrderedKeys = all["key-type"] === "uuidv7";
+      return { figures: await benchSize({ ...options, customers, keys, checkpointSeconds, hasOrderedKeys }) };
+    }
     return { figures: await benchAll({ ...options, parts: new Set(PARTS.filter(isSelected)) }) };
   },
 );

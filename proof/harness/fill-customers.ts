@@ -145,7 +145,7 @@ async function copyCustomers(
   }
 }
 
-async function listCopiedColumns(database: Pick<Database, "query">, table: string): Promise<string[]> {
+export async function listCopiedColumns(database: Pick<Database, "query">, table: string): Promise<string[]> {
   const rows = await database.query(
     `select column_name
      from information_schema.columns

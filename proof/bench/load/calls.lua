@@ -13,6 +13,8 @@ local settles = os.getenv("SETTLES") == "1"
 local held = {}
 -- For batches: number of events in each request.
 local events = tonumber(os.getenv("EVENTS"))
+-- UUIDv7 keys, which begin with the time.
+local ordered = os.getenv("TIME_ORDERED") == "1"
 local count = 0
 local threads = {}
 bad = 0
@@ -26,9 +28,16 @@ function init()
   math.randomseed(tonumber(os.getenv("SEED")))
 end
 
-local function item()
+local function key()
   count = count + 1
-  return string.format(template, math.random(1, customers), prefix .. count)
+  if not ordered then return prefix .. count end
+  local ms = os.time() * 1000 + count % 1000
+  return string.format("%08x-%04x-7%03x-8%03x-%012x", math.floor(ms / 65536), ms % 65536, math.random(0, 4095),
+    math.random(0, 4095), math.random(0, 2 ^ 31) * 65536 + math.random(0, 65535))
+end
+
+local function item()
+  return string.format(template, math.random(1, customers), key())
 end
 
 local function batch()

@@ -13,6 +13,8 @@ type WrkOptions = {
   readonly customers: number;
   readonly seconds: number;
   readonly connections: number;
+  /** Uses UUIDv7 keys. */
+  readonly hasOrderedKeys?: boolean;
 };
 
 export type WrkResult = {
@@ -41,6 +43,7 @@ export async function runWrk(options: WrkOptions): Promise<WrkResult> {
         PROOF: options.call.proof ?? "",
         EVENTS: String(options.call.events ?? 0),
         SETTLES: options.call === CALLS.holds ? "1" : "0",
+        TIME_ORDERED: options.hasOrderedKeys === true ? "1" : "0",
         CUSTOMERS: String(options.customers),
         // New keys for each run. Reused keys would measure replays.
         RUN: `bench-${randomUUID().slice(0, 13)}-`,

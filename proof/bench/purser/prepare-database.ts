@@ -7,9 +7,10 @@ import { openProject } from "../../harness/project.ts";
 export async function prepareDatabase(
   server: Pick<PostgresServer, "url">,
   database: string,
+  customers: number = CUSTOMERS,
 ): Promise<string> {
   const url = server.url(database);
   const { context, apiKey } = await openProject(url);
-  await fillWithPlan(url, context, CUSTOMERS);
+  await fillWithPlan(url, context, customers);
   return apiKey;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { BATCH_EVENTS, CALLS, type CallName, FEATURE } from "../../harness/calls.ts";
+import { BATCH_EVENTS, CALLS, type CallName, CUSTOMERS, FEATURE } from "../../harness/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
@@ -53,7 +53,12 @@ const CHARGES = `
   left join cell.keyed_requests as q on q.key_hash = l.key_hash and q.endpoint = 2
   where l.kind = 2 and to_jsonb(l) ->> 'hold_number' is null`;
 
-export type Load = { readonly call: CallName; readonly customers: number };
+export type Load = {
+  readonly call: CallName;
+  readonly customers: number;
+  /** Uses UUIDv7 keys. */
+  readonly hasOrderedKeys?: boolean;
+};
 
 export type Measured = {
   readonly perSecond: number;
@@ -76,14 +81,18 @@ export class Purser {
   static async prepare(
     server: PostgresServer,
     stack: AsyncDisposableStack,
-    { tree, database } = { tree: THIS_TREE, database: "purser" },
+    {
+      tree = THIS_TREE,
+      database = "purser",
+      customers = CUSTOMERS,
+    }: { tree?: string; database?: string; customers?: number } = {},
   ): Promise<Purser> {
     await server.query("postgres", `create database ${database}`);
-    // Uses the code of the other tree, whose tables may differ. Its path and its parameters must not change.
+    // Uses the code of the other tree, whose tables may differ. Its path and its first parameters must not change.
     const preparation: typeof import("./prepare-database.ts") = await import(
       join(tree, "proof/bench/purser/prepare-database.ts")
     );
-    const apiKey = await preparation.prepareDatabase(server, database);
+    const apiKey = await preparation.prepareDatabase(server, database, customers);
     return new Purser({ server, stack, tree, database, apiKey });
   }
 
@@ -178,6 +187,10 @@ export class Purser {
     return result;
   }
 
+  async charge(customerId: string): Promise<void> {
+    await this.#callAll([["consume", { customerId, feature: FEATURE, idempotencyKey: randomUUID() }]]);
+  }
+
   async #callAll(calls: readonly (readonly [path: string, body: object])[]): Promise<{ holdId: string }[]> {
     const [url = ""] = await this.#addresses(1);
     const headers = { authorization: `Bearer ${this.#apiKey}`, "content-type": "application/json" };
@@ -226,8 +239,8 @@ export class Purser {
     return this.#services.slice(0, processes).map(({ url }) => url);
   }
 
-  #target(url: string, { call, customers }: Load) {
-    return { url, apiKey: this.#apiKey, call: CALLS[call], customers };
+  #target(url: string, { call, ...load }: Load) {
+    return { url, apiKey: this.#apiKey, call: CALLS[call], ...load };
   }
 
   #warmUpSeconds(call: CallName, processes: number, later = WARM_UP_SECONDS): number {
