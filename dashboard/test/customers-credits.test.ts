@@ -27,7 +27,7 @@ test("a top-up has a preview, a double click adds the credits once, and adding t
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "1,500");
   await page.getByText("100 → 1,600").waitFor();
-  await page.getByText("Pays for 150 × image.render").waitFor();
+  await page.getByText("Enough for 150 × image.render").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Add 1,500 credits in test" }).dblclick();
   await page.getByText("Added 1,500 credits to ada").waitFor();

@@ -212,14 +212,38 @@ test("a lower limit, a higher cost and less overage are losses of a plan change"
   expect(losses(terms(0, { quantity: 5, period: "day" }, 5))).toEqual([
     "A: at most 5 a day instead of at most 20 a day.",
     "A: 5 credits per 2 instead of 4 credits per 2.",
-    "No overage instead of up to 500 credits of overage.",
+    "No overage instead of up to 500 credits of overage a month.",
   ]);
   expect(losses(terms(500, { quantity: 100, period: "month" }, 4))).toEqual([
     "A: at most 100 a month instead of at most 20 a day.",
   ]);
   expect(losses(before, terms(null, null, 4))).toEqual([
     "A: at most 20 a day instead of no limit.",
-    "Up to 500 credits of overage instead of unlimited overage.",
+    "Up to 500 credits of overage a month instead of unlimited overage.",
+  ]);
+});
+
+test("less overage per year, a shorter rollover and a lower amount after a one-time amount are losses", () => {
+  type Period = "month" | "year" | "once";
+  const terms = (credits: number, period: Period, overage = 0, rollover = 0) => ({
+    allowances: [{ pool: "credits", credits, period, rollover, overage }],
+    features: [],
+  });
+  const losses = (before: ReturnType<typeof terms>, after: ReturnType<typeof terms>) =>
+    lossesOf({ before, after }, null, { feature: (key) => key, pool: () => null });
+  expect(losses(terms(100, "month", 500), terms(1_200, "year", 500))).toEqual([
+    "Up to 500 credits of overage a year instead of up to 500 credits of overage a month.",
+  ]);
+  expect(losses(terms(100, "month", 0, 12), terms(1_200, "year", 0, 1))).toEqual([]);
+  expect(losses(terms(100, "month", 0, 12), terms(100, "month", 0, 2))).toEqual([
+    "Unused credits roll over for 2 months instead of 12 months.",
+  ]);
+  expect(losses(terms(100, "month", 0, 1), terms(100, "month"))).toEqual([
+    "Unused credits no longer roll over (before: for 1 month).",
+  ]);
+  expect(losses(terms(1_000, "once"), terms(5, "month"))).toEqual([
+    "5 credits a month instead of 1,000 one-time credits.",
+    "Unused credits expire.",
   ]);
 });
 

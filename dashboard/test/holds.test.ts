@@ -44,7 +44,7 @@ test("an open hold can be released manually, and then appears in the hold histor
   await dialog.getByRole("button", { name: "Release 20 credits in test" }).click();
   await page.getByText("Hold released").waitFor();
   await page.getByText("No open holds.").waitFor();
-  const ended = regionOf(page, "History").getByRole("row").filter({ hasText: "m_7" });
+  const ended = regionOf(page, "Ended holds").getByRole("row").filter({ hasText: "m_7" });
   await ended.getByText("by Olga Owner").filter({ visible: true }).waitFor();
   expect(await linesOf(ended)).toEqual([expect.stringMatching(/20 0 20 Released by Olga Owner/)]);
   expect(await page.getByText("more are held").count()).toBe(0);
@@ -73,7 +73,7 @@ test("the hold history shows how each hold ended and links to its charge", async
   const several = await open({ items });
   const { body } = await settle(several, { items: [{ feature: "image.render", quantity: 30 }] });
   const page = await signIn(service.url, `${ADA}/holds`);
-  const rows = regionOf(page, "History").locator("tbody tr");
+  const rows = regionOf(page, "Ended holds").locator("tbody tr");
   await rows.first().waitFor();
   expect(await linesOf(rows)).toEqual([
     expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ credits? not covered$/),

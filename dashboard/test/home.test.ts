@@ -70,7 +70,7 @@ test("Home counts requests by outcome, denials by reason and errors by code", as
   ]);
   const latest = part(page, "Latest requests");
   expect(await latest.locator("tbody tr").count()).toBe(10);
-  expect(await latest.getByRole("link", { name: "Why?" }).count()).toBe(2);
+  expect(await latest.getByRole("link", { name: "Why?" }).count()).toBe(3);
   await latest.getByText("Product image", { exact: true }).first().waitFor();
   await latest.getByText("Generated tokens", { exact: true }).first().waitFor();
   await part(page, "Errors by code").getByRole("link", { name: "Unknown feature" }).click();

@@ -131,7 +131,7 @@ test("an override limits one customer, and explains a later denial", async () =>
   await page.getByRole("heading", { name: "Denied: limit reached" }).waitFor();
   await page
     .getByText(
-      "An override for this customer limits export to 2 a day. 0 were used, and the request asked for 3 more.",
+      "An override for this customer limits export to 2 a day. None were used, but the request asked for 3.",
     )
     .waitFor();
   await pressEnterOn(page, page.getByRole("link", { name: "Edit overrides" }));

@@ -108,7 +108,7 @@ test("an API key can be created, rotated and revoked with the keyboard, and a se
   await page.keyboard.type("d");
   await page.keyboard.press("Enter");
   await rowsOf(page).first().getByText("Revoked").waitFor();
-  await page.getByText(/are rejected within 5 seconds\.$/).waitFor();
+  await page.getByText(/will be rejected within 5 seconds\.$/).waitFor();
 });
 
 test("no call fails while an API key is rotated, and calls with the revoked key fail", async () => {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 
-const STEPS_MAX = 40;
+const STEPS_MAX = 60;
 
 type Key = "Tab" | "Shift+Tab" | "ArrowDown";
 

@@ -17,7 +17,7 @@ type ListPath = {
 type Page<P extends ListPath> = Extract<MethodResponse<typeof api, "get", P>, AnyPage>;
 type Line<P extends ListPath> = Page<P>["items"][number];
 type Request<P extends ListPath> = Pick<NonNullable<MaybeOptionalInit<paths[P], "get">>, "params">;
-type Cursor = { readonly limit?: string; readonly cursor?: string };
+type Cursor = { limit?: string; cursor?: string };
 
 /** Reads one page. The cursor comes from the previous page. */
 export function readPage<P extends ListPath>(path: P, request: Request<P>, cursor: Cursor): Promise<Page<P>> {
@@ -37,14 +37,30 @@ export function pagesOf<P extends ListPath>(path: P, request: Request<P>) {
 /** Like `pagesOf`, for pages that need more than one call. */
 export function pagesBy<P extends AnyPage>(
   key: readonly ["get", ListPath, ...unknown[]],
-  read: (cursor: { cursor?: string }) => Promise<P>,
+  read: (cursor: Cursor) => Promise<P>,
 ) {
-  return infiniteQueryOptions({
+  const options = infiniteQueryOptions({
     queryKey: key,
     queryFn: ({ pageParam }) => read(pageParam === null ? {} : { cursor: pageParam }),
     initialPageParam: null as string | null,
     getNextPageParam: (last: P) => last.nextCursor,
   });
+  return { ...options, read };
+}
+
+/** Reads all rows of a list, for a download. */
+export function readAllOf<P extends AnyPage>({ read }: { read: (cursor: Cursor) => Promise<P> }) {
+  return async (onRead: (count: number) => void): Promise<P["items"]> => {
+    const items: P["items"] = [];
+    let cursor: string | null = null;
+    do {
+      const page: P = await read({ limit: "200", ...(cursor === null ? {} : { cursor }) });
+      items.push(...page.items);
+      onRead(items.length);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return items;
+  };
 }
 
 /** Reads a short list completely, for example the catalog, so that pages can filter and count it. */

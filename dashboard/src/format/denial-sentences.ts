@@ -117,6 +117,7 @@ function limitSentence({ limit, limitPeriod, feature, unit, quantity }: NamedDen
       : `${ofPlan} allows ${formatLimit({ quantity: most, period: limitPeriod }, unit)}.`;
   if (most > 0 && used >= most)
     return `${allowed} ${most === 1 ? "That one" : `All ${formatCount(most)}`} had already been used.`;
+  if (used === 0) return `${allowed} None were used, but the request asked for ${formatCount(quantity)}.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
   return `${allowed} ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }

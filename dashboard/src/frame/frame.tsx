@@ -59,7 +59,7 @@ function SignedInFrame() {
         <Sidebar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
       </div>
       <NarrowBar onSearch={() => setSearching(true)} onHelp={() => setHelping(true)} />
-      <main id="page" className="min-w-0 pt-1">
+      <main id="page" tabIndex={-1} className="min-w-0 pt-1 outline-none">
         <Progress />
         <StaleNotice />
         <GuideContext value={useGuide()}>

@@ -27,7 +27,24 @@ export function rememberFocus(): void {
 
 /** Where the focus goes when a dialog closes. */
 export function findLastFocused(): HTMLElement | true {
-  return lastFocused instanceof HTMLElement && lastFocused.isConnected ? lastFocused : true;
+  if (!(lastFocused instanceof HTMLElement) || !lastFocused.isConnected) return true;
+  keepFocus(lastFocused);
+  return lastFocused;
+}
+
+const RELOADED_WITHIN_MS = 10_000;
+
+/** If the element disappears when the list reloads, for example the button that revoked a grant, focuses its table or the page. */
+function keepFocus(element: HTMLElement): void {
+  const around = [element.closest<HTMLElement>("section[tabindex]"), document.getElementById("page")];
+  const observer = new MutationObserver(() => {
+    if (element.isConnected) return;
+    observer.disconnect();
+    if (document.activeElement !== document.body) return;
+    around.find((other) => other?.isConnected)?.focus({ preventScroll: true });
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  setTimeout(() => observer.disconnect(), RELOADED_WITHIN_MS);
 }
 
 /** A modal dialog. Escape or a click outside closes it. If the form has input, a click outside asks first. */

@@ -12,8 +12,10 @@ export type Column<Row> = {
   /** Shows the heading to screen readers only. */
   readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
-  /** The value in a CSV file. A column without `csv` is not in the file. */
+  /** The value in a CSV file, and the value by which the browser sorts. A column without `csv` has neither. */
   readonly csv?: (row: Row) => string | number | null;
+  /** Sorts by this value instead. */
+  readonly sortBy?: (row: Row) => string | number | null;
   /** In the CSV file, not in the table. */
   readonly isCsvOnly?: boolean;
   /** API sort orders for this column. The first click uses the first order. */
@@ -35,6 +37,10 @@ export type Column<Row> = {
 /** A column that is only in the CSV file. */
 export function csvColumn<Row>(name: string, csv: (row: Row) => string | number | null): Column<Row> {
   return { name, isCsvOnly: true, csv, cell: () => null };
+}
+
+export function columnId<Row>({ id, name }: Column<Row>): string {
+  return id ?? name;
 }
 
 type ColumnOrder = { readonly value: string; readonly direction: "ascending" | "descending" };
@@ -84,7 +90,7 @@ export function directionOf<Row>({ orders }: Column<Row>, sorting: Sorting | und
 
 const KEY = "purser.hidden-columns.";
 
-/** The names of the columns that this browser hides in a table. */
+/** The columns that this browser hides in a table. */
 export function useHiddenColumns(
   table: string,
 ): [ReadonlySet<string>, (hidden: ReadonlySet<string>) => void] {
@@ -113,12 +119,12 @@ function readHidden(table: string): string[] {
 }
 
 /** A menu that hides columns. The first column names the row and cannot be hidden. */
-export function ColumnMenu({
-  names,
+export function ColumnMenu<Row>({
+  columns,
   hidden,
   onChange,
 }: {
-  names: readonly string[];
+  columns: readonly Column<Row>[];
   hidden: ReadonlySet<string>;
   onChange: (hidden: ReadonlySet<string>) => void;
 }) {
@@ -128,15 +134,15 @@ export function ColumnMenu({
       <Menu.Portal>
         <Menu.Positioner sideOffset={6} align="end" side="top" className="z-50 outline-none">
           <Menu.Popup className={MENU_POPUP}>
-            {names.map((name) => (
+            {columns.map((column) => (
               <Menu.CheckboxItem
-                key={name}
-                checked={!hidden.has(name)}
+                key={columnId(column)}
+                checked={!hidden.has(columnId(column))}
                 closeOnClick={false}
                 onCheckedChange={(isShown) => {
                   const next = new Set(hidden);
-                  if (isShown) next.delete(name);
-                  else next.add(name);
+                  if (isShown) next.delete(columnId(column));
+                  else next.add(columnId(column));
                   onChange(next);
                 }}
                 className={MENU_ITEM}
@@ -146,7 +152,7 @@ export function ColumnMenu({
                     <Check className="size-4 text-accent" aria-hidden />
                   </Menu.CheckboxItemIndicator>
                 </span>
-                {name}
+                {column.name}
               </Menu.CheckboxItem>
             ))}
           </Menu.Popup>

@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { type MouseEvent, type ReactNode, useId, useState } from "react";
 import { classNames } from "./class-names.ts";
-import { type Column, lookOf } from "./table-columns.tsx";
+import { type Column, columnId, lookOf } from "./table-columns.tsx";
 
 export type RowTone = "warn" | "accent" | "new" | null;
 
@@ -68,7 +68,7 @@ export function TableRow<Row>({
         )}
         {columns.map((column) => (
           <td
-            key={column.id ?? column.name}
+            key={columnId(column)}
             data-row-link={column.isRowLink || undefined}
             className={classNames(
               "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-3",

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Column, Sorting } from "./table-columns.tsx";
+import { type Column, columnId, type Sorting } from "./table-columns.tsx";
 
 /** Sorts a list in the browser. Until a heading is clicked, the list keeps its order. */
 export function useSorted<Row>(
@@ -12,7 +12,7 @@ export function useSorted<Row>(
   const sortable = columns.map((column) => (column.csv === undefined ? column : withOrders(column)));
   const by = sortable.find(({ orders }) => orders?.some((order) => order.value === value));
   const direction = by?.orders?.find((order) => order.value === value)?.direction;
-  const fieldOf = by?.csv;
+  const fieldOf = by?.sortBy ?? by?.csv;
   return {
     columns: sortable,
     rows: fieldOf === undefined ? rows : sortBy(rows, fieldOf, direction === "descending"),
@@ -22,7 +22,7 @@ export function useSorted<Row>(
 
 /** The first click sorts text ascending and numbers descending. */
 function withOrders<Row>(column: Column<Row>): Column<Row> {
-  const key = column.id ?? column.name;
+  const key = columnId(column);
   const ascending = { value: `${key} ascending`, direction: "ascending" } as const;
   const descending = { value: `${key} descending`, direction: "descending" } as const;
   return { ...column, orders: column.isNumber ? [descending, ascending] : [ascending, descending] };

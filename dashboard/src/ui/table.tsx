@@ -6,6 +6,7 @@ import { classNames } from "./class-names.ts";
 import {
   type Column,
   ColumnMenu,
+  columnId,
   directionOf,
   Heading,
   lookOf,
@@ -64,7 +65,7 @@ export function Table<Row>({
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
     <section
       className={classNames(
-        "relative overflow-x-auto",
+        "relative overflow-x-auto first:rounded-t-lg",
         !hasActions ? "scroll-hint" : actions.hidesBelow === "md" && "max-md:scroll-hint",
       )}
       aria-label={label}
@@ -87,7 +88,7 @@ export function Table<Row>({
             )}
             {columns.map((column) => (
               <th
-                key={column.id ?? column.name}
+                key={columnId(column)}
                 scope="col"
                 aria-sort={directionOf(column, sorting)}
                 className={classNames(
@@ -138,12 +139,14 @@ export type Pages = {
 
 export function ListFooter({
   pages,
+  isCut = false,
   shown,
   what,
   note,
   tools,
 }: {
   pages?: Pages;
+  isCut?: boolean;
   shown: number;
   /** Plural noun: "customers". */
   what: string;
@@ -157,7 +160,7 @@ export function ListFooter({
       {pages?.isFetchNextPageError && <ProblemCallout error={pages.error} />}
       <div className="flex flex-wrap items-center gap-x-2 text-caption text-muted">
         <span className="mr-auto">
-          {listEnd({ shown, what, hasMore })}
+          {listEnd({ shown, what, hasMore: hasMore || isCut })}
           {note !== undefined && `. ${note}`}
         </span>
         {tools}
@@ -172,8 +175,8 @@ export function ListFooter({
 }
 
 /**
- * A list, or `empty` if it has no rows. Users can hide columns and download the rows. A list that is fully loaded can be sorted by
- * the columns that have a value in the CSV file, unless the API sorts it.
+ * A list, or `empty` if it has no rows. Users can hide columns and download the rows. A fully loaded list that the API does not sort can be
+ * sorted by every column with a CSV value. The hidden columns are stored by `label`, so labels must be unique.
  */
 export function ListTable<Row>({
   pages,
@@ -183,6 +186,8 @@ export function ListTable<Row>({
   readAll,
   isPartial = false,
   keepsOrder = false,
+  cutAt,
+  about,
   columns,
   ...table
 }: TableProps<Row> & {
@@ -190,20 +195,24 @@ export function ListTable<Row>({
   pages?: Pages;
   /** Plural noun: "customers". */
   what: string;
-  note?: string;
+  note?: string | undefined;
   empty?: ReactNode;
   readAll?: ReadAll<Row>;
   /** The loaded pages may be incomplete, so a download reads all rows again. */
   isPartial?: boolean;
   /** The order has a meaning, so users cannot sort the list. */
   keepsOrder?: boolean;
+  /** There may be more rows than this number, and the API cannot return them. */
+  cutAt?: number | undefined;
+  /** The ID of the customer whose list it is, for the name of the CSV file. */
+  about?: string;
 }) {
   const [hidden, setHidden] = useHiddenColumns(table.label);
-  const isWhole = pages?.hasNextPage !== true && !isPartial;
+  const isWhole = pages?.hasNextPage !== true && !isPartial && cutAt === undefined;
   const offered = columns.filter(({ isShown = true }) => isShown);
   const sorted = useSorted(offered, table.rows, isWhole && !keepsOrder && table.sorting === undefined);
   if (table.rows.length === 0 && empty !== undefined) return empty;
-  const shown = sorted.columns.filter(({ name }, index) => index === 0 || !hidden.has(name));
+  const shown = sorted.columns.filter((column, index) => index === 0 || !hidden.has(columnId(column)));
   const hideable = offered
     .slice(1)
     .filter(({ isNameHidden, isActions, isCsvOnly }) => !isNameHidden && !isActions && !isCsvOnly);
@@ -212,7 +221,8 @@ export function ListTable<Row>({
       <Table {...table} {...sorted} columns={shown} />
       <ListFooter
         {...(pages === undefined ? {} : { pages })}
-        shown={table.rows.length}
+        isCut={cutAt !== undefined}
+        shown={Math.min(table.rows.length, cutAt ?? Number.POSITIVE_INFINITY)}
         what={what}
         note={note}
         tools={
@@ -220,13 +230,12 @@ export function ListTable<Row>({
             <CsvButton
               columns={shown}
               rows={sorted.rows}
-              name={table.label}
+              name={[table.label, about]}
               isWhole={isWhole}
+              cutAt={cutAt}
               {...(readAll === undefined ? {} : { readAll })}
             />
-            {hideable.length > 1 && (
-              <ColumnMenu names={hideable.map(({ name }) => name)} hidden={hidden} onChange={setHidden} />
-            )}
+            {hideable.length > 1 && <ColumnMenu columns={hideable} hidden={hidden} onChange={setHidden} />}
           </>
         }
       />

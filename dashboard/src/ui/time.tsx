@@ -19,7 +19,7 @@ export function Time({ at, as = "time" }: { at: string | null; as?: "ago" | keyo
     <time
       dateTime={at}
       title={formatTime(at, clock, true)}
-      className={as === "exact" ? "tabular-nums" : "whitespace-nowrap tabular-nums"}
+      className={as === "exact" || as === "zoned" ? "tabular-nums" : "whitespace-nowrap tabular-nums"}
     >
       {text}
     </time>

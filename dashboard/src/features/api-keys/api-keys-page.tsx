@@ -70,7 +70,9 @@ export function ApiKeysPage() {
       </Card>
       {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}
       {opened?.kind === "rotate" && <RotateKeyDialog apiKey={opened.key} onClose={close} />}
-      {opened?.kind === "revoke" && <RevokeKeyDialog apiKey={opened.key} onClose={close} />}
+      {opened?.kind === "revoke" && (
+        <RevokeKeyDialog apiKey={keys.find(({ id }) => id === opened.key.id) ?? opened.key} onClose={close} />
+      )}
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { useScope } from "../../frame/use-scope.ts";
@@ -171,11 +171,13 @@ export function RevokeKeyDialog({
   onClose: () => void;
 }) {
   const scope = useScope();
+  // The list may be minutes old, and the last use matters here.
+  useEffect(() => void refresh("api-keys"), []);
   const shown = `pur_${scope.environment}_…${lastFour}`;
   const revoke = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
     onSuccess: async () => {
       await refresh("api-keys");
-      notify(`Revoked ${name}`, `Requests with ${shown} are rejected within 5 seconds.`);
+      notify(`Revoked ${name}`, `Requests with ${shown} will be rejected within 5 seconds.`);
       onClose();
     },
   });

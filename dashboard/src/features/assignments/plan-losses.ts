@@ -5,6 +5,7 @@ import {
   formatCost,
   formatLimit,
   formatPeriodCredits,
+  formatSpan,
   joinList,
   type Limit,
   nameOverage,
@@ -82,9 +83,28 @@ function allowanceLosses(was: OwnAllowance, is: OwnAllowance | null): string[] {
       ? [`${given} instead of ${formatPeriodCredits(creditsOf(was))}`]
       : []),
     ...(isLess(overageOf(was.overage, was.period), overageOf(overage, period))
-      ? [`${nameOverage(overage)} instead of ${nameOverage(was.overage)}`]
+      ? [`${describeOverage(overage, period)} instead of ${describeOverage(was.overage, was.period)}`]
       : []),
+    ...(is !== null && rolloverYears(is) < rolloverYears(was) ? [describeRollover(is, was)] : []),
   ];
+}
+
+/** The period is not clear from the context, because the plans can have different periods. */
+function describeOverage(overage: number | null, period: Period): string {
+  const name = nameOverage(overage);
+  return overage === null || overage === 0 ? name : `${name} ${formatSpan(period)}`;
+}
+
+function rolloverYears({ rollover, period }: OwnAllowance): number {
+  return period === "once" ? Number.POSITIVE_INFINITY : rollover / A_YEAR[period];
+}
+
+function describeRollover(is: OwnAllowance, was: OwnAllowance): string {
+  if (was.period === "once") return "unused credits expire";
+  const before = countOf(was.rollover, was.period);
+  return is.rollover === 0
+    ? `unused credits no longer roll over (before: for ${before})`
+    : `unused credits roll over for ${countOf(is.rollover, is.period)} instead of ${before}`;
 }
 
 function creditsOf({ own, credits, period }: OwnAllowance): { credits: number; period: Period } {
@@ -108,7 +128,8 @@ function isLess(was: Amount, is: Amount): boolean {
   if (was.quantity === 0 || is.quantity === Number.POSITIVE_INFINITY) return false;
   if (was.quantity === Number.POSITIVE_INFINITY || is.quantity === 0) return true;
   if (was.period === is.period) return is.quantity < was.quantity;
-  // Amounts cannot be compared. Only the change from a renewing to a one-time amount counts as a loss.
-  if (was.period === "once" || is.period === "once") return is.period === "once";
+  if (is.period === "once") return true;
+  // Compares with the first period, because later periods depend on how long the customer stays.
+  if (was.period === "once") return is.quantity < was.quantity;
   return is.quantity * A_YEAR[is.period] < was.quantity * A_YEAR[was.period];
 }

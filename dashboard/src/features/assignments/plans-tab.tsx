@@ -52,6 +52,7 @@ export function PlansTab() {
         }}
         pages={pages}
         what="periods"
+        about={customerScope.customerId}
         keepsOrder
       />
     </Card>

@@ -3,24 +3,21 @@ import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { Download, ScrollText, X } from "lucide-react";
 import type { Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
-import { type Project, projectsQuery } from "../../api/projects.ts";
-import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
+import { projectsQuery } from "../../api/projects.ts";
 import { RANGE_OPTIONS } from "../../format/usage-range.ts";
 import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { type Column, ListTable, type Pages } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { ListTable, type Pages } from "../../ui/table.tsx";
 import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
+import { auditColumns, sentenceText } from "./audit-columns.tsx";
 import { ACTIONS, type AuditFilters, canCollapse, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
-import { type Entry, sentenceId } from "./entry.ts";
-import { EntryDetails, Sentence, sentenceText } from "./entry-details.tsx";
-import { UndoButton } from "./undo-button.tsx";
+import type { Entry } from "./entry.ts";
+import { EntryDetails } from "./entry-details.tsx";
 
 const route = getRouteApi("/signed-in/workspace/audit");
 
@@ -57,7 +54,7 @@ export function AuditPage() {
       <Card flush>
         <ListTable
           label="Audit log"
-          columns={columnsOf(projects)}
+          columns={auditColumns(projects, entries)}
           rows={entries}
           keyOf={({ id }) => id}
           details={{
@@ -78,45 +75,6 @@ async function exportAudit(filters: AuditFilters): Promise<void> {
   const query = toAuditQuery({ ...filters, each: true });
   const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));
   saveFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`, file);
-}
-
-function columnsOf(projects: readonly Project[]): Column<Entry>[] {
-  return [
-    { name: "Time", csv: ({ recordedAt }) => recordedAt, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
-    {
-      name: "Action",
-      isWide: true,
-      csv: sentenceText,
-      cell: (entry) => (
-        <span id={sentenceId(entry)} className="wrap-anywhere">
-          <Sentence entry={entry} />
-        </span>
-      ),
-    },
-    {
-      name: "Environment",
-      hidesBelow: "md",
-      csv: ({ projectId, environment }) =>
-        environment === null
-          ? "Workspace"
-          : `${ENVIRONMENT_NAMES[environment]}, ${projects.find(({ id }) => id === projectId)?.name ?? projectId}`,
-      cell: ({ projectId, environment }) =>
-        projectId === null || environment === null ? (
-          <span className="text-muted">Workspace</span>
-        ) : (
-          <span className="flex items-center gap-1.5">
-            <Badge tone={environment}>{ENVIRONMENT_NAMES[environment]}</Badge>
-            {projects.length > 1 && projects.find(({ id }) => id === projectId)?.name}
-          </span>
-        ),
-    },
-    {
-      name: "Actions",
-      isActions: true,
-      hidesBelow: "md",
-      cell: (entry) => <UndoButton entry={entry} sentence={<Sentence entry={entry} />} />,
-    },
-  ];
 }
 
 /** Label of the filter, and of the button in an empty log. */

@@ -1,6 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { featureNamesQuery, planNamesQuery, poolNamesQuery } from "../../api/catalog-lists.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -9,9 +7,9 @@ import { classNames } from "../../ui/class-names.ts";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
+import { Sentence } from "./audit-columns.tsx";
 import type { AuditFilters } from "./audit-filters.ts";
 import { type Change, changesOf, type Entry, isBulkAction, isRecord, textIn } from "./entry.ts";
-import { describeAction, type Piece } from "./sentences.ts";
 import { UndoButton } from "./undo-button.tsx";
 
 /** Details of an entry: before and after, and the request ID. */
@@ -165,104 +163,4 @@ function Value({ value }: { value: unknown }) {
     return value.length === 0 ? <span className="text-muted">none</span> : value.join(", ");
   }
   return <code className="font-mono text-caption">{JSON.stringify(value)}</code>;
-}
-
-/** "Olga Owner added 500 credits to ada". */
-export function Sentence({ entry }: { entry: Entry }) {
-  return (
-    <>
-      <span className="font-medium">{nameOfActor(entry)}</span>{" "}
-      {describeAction(entry).map((piece, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
-        <Part key={index} piece={piece} entry={entry} />
-      ))}
-    </>
-  );
-}
-
-/** For labels. Plans, features and pools are shown by their keys. */
-export function sentenceText(entry: Entry): string {
-  const what = describeAction(entry).map(({ kind, text }) =>
-    kind === "customer" ? nameOfCustomer(entry) : text,
-  );
-  return `${nameOfActor(entry)} ${what.join("")}`;
-}
-
-function nameOfActor({ actor: { kind, id, name } }: Entry): string {
-  const known = name ?? id;
-  switch (kind) {
-    case "member":
-      return known ?? "A member";
-    case "token":
-      return known === null ? "A token" : `Token ${known}`;
-    case "api_key":
-      return known === null ? "An API key" : `API key ${known}`;
-    case "command":
-      return known === null ? "A server command" : `Command ${known}`;
-    case "system":
-      return "Purser";
-  }
-}
-
-function nameOfCustomer({ customerId, customerName }: Entry): string {
-  return customerName ?? customerId ?? "an erased customer";
-}
-
-/** A customer of the entry's environment, as a link unless the customer was erased. */
-function Customer({
-  entry: { projectId, environment },
-  customerId,
-  name,
-}: {
-  entry: Entry;
-  customerId: string | null;
-  name: string;
-}) {
-  if (projectId === null || environment === null || customerId === null) return name;
-  return (
-    <TextLink
-      to="/projects/$projectId/$environment/customers/$customerId"
-      params={{ projectId, environment, customerId }}
-      title={customerId}
-    >
-      {name}
-    </TextLink>
-  );
-}
-
-/** A plan, feature or pool by its current name. */
-function CatalogName({
-  kind,
-  name: key,
-  entry,
-}: {
-  kind: "plan" | "feature" | "pool";
-  name: string;
-  entry: Entry;
-}) {
-  const { projectId, environment } = entry;
-  const scope = projectId === null || environment === null ? null : { projectId, environment };
-  const somewhere = scope ?? { projectId: "", environment: "test" };
-  const plans = useQuery({ ...planNamesQuery(somewhere), enabled: scope !== null && kind === "plan" });
-  const features = useQuery({
-    ...featureNamesQuery(somewhere),
-    enabled: scope !== null && kind === "feature",
-  });
-  const pools = useQuery({ ...poolNamesQuery(somewhere), enabled: scope !== null && kind === "pool" });
-  const names = { plan: plans, feature: features, pool: pools }[kind].data;
-  return (
-    <span className="font-medium" title={key}>
-      {names?.get(key) ?? key}
-    </span>
-  );
-}
-
-function Part({ piece, entry }: { piece: Piece; entry: Entry }) {
-  const { kind, text } = piece;
-  if (kind === "other customer") return <Customer entry={entry} customerId={piece.customerId} name={text} />;
-  if (kind === "customer")
-    return <Customer entry={entry} customerId={entry.customerId} name={nameOfCustomer(entry)} />;
-  if (kind === "plan" || kind === "feature" || kind === "pool")
-    return <CatalogName kind={kind} name={text} entry={entry} />;
-  return kind === "strong" ? <span className="font-medium">{text}</span> : text;
 }

@@ -105,6 +105,7 @@ function FeatureTable({ features }: { features: readonly Feature[] }) {
     {
       name: "Cost",
       csv: ({ cost, unit }) => capitalize(formatCost(cost, unit)),
+      sortBy: ({ cost }) => cost.credits / cost.per,
       cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)),
     },
     {

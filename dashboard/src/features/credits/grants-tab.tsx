@@ -2,29 +2,22 @@ import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Coins } from "lucide-react";
 import type { ReactNode } from "react";
-import { BURN_ORDER, GRANT_NAMES, GRANT_STATE_NAMES, type GrantState } from "../../format/ledger.ts";
+import { readAllOf } from "../../api/lists.ts";
+import { BURN_ORDER } from "../../format/ledger.ts";
 import { formatCount, formatPrice } from "../../format/numbers.ts";
 import { PoolName } from "../../frame/links.tsx";
 import { useMayActAs, usePoolNames } from "../../frame/use-scope.ts";
-import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { CopyButton, Json } from "../../ui/code-block.tsx";
+import { Json } from "../../ui/code-block.tsx";
 import { Card, Details, EmptyState } from "../../ui/page.tsx";
-import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
+import { ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, MovedLink, useShowRow } from "../ledger/ledger-links.tsx";
-import {
-  type Grant,
-  type GrantLine,
-  grantsQuery,
-  type PlanChange,
-  planChangesQuery,
-} from "../ledger/queries.ts";
+import { type GrantLine, grantsQuery, planChangesQuery } from "../ledger/queries.ts";
 import { givenReference } from "./credits-form.ts";
-import { findNextGrants, stateOfGrant } from "./grants.ts";
-import { MoveButton } from "./move-grant.tsx";
-import { RevokeButton } from "./revoke-grant.tsx";
+import { GrantActions, grantColumns } from "./grant-columns.tsx";
+import { findNextGrants } from "./grants.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/grants");
 
@@ -69,6 +62,8 @@ export function GrantsTab() {
         }}
         pages={pages}
         what="grants"
+        about={customerScope.customerId}
+        readAll={readAllOf(grantsQuery(customerScope))}
       />
     </Card>
   );
@@ -85,168 +80,6 @@ function NoGrants() {
         Grants come from plans and top-ups.
       </EmptyState>
     </Card>
-  );
-}
-
-type GrantContext = {
-  readonly customerScope: CustomerScope;
-  readonly mayRevoke: boolean;
-  readonly nameOfPool: (key: string) => string;
-  readonly changes: readonly PlanChange[];
-  readonly next: ReadonlySet<number>;
-  readonly now: number;
-};
-
-const TONES = {
-  open: "good",
-  held: "accent",
-  spent: "plain",
-  ended: "plain",
-  expired: "plain",
-  revoked: "bad",
-  moved: "plain",
-} as const satisfies Record<GrantState, BadgeTone>;
-
-function grantColumns({
-  customerScope,
-  mayRevoke,
-  nameOfPool,
-  changes,
-  next,
-  now,
-}: GrantContext): Column<GrantLine>[] {
-  return [
-    {
-      name: "Created",
-      hidesBelow: "md",
-      csv: ({ grant }) => grant.effectiveAt,
-      cell: (line) => <Given line={line} />,
-    },
-    {
-      name: "Kind",
-      csv: ({ grant }) => GRANT_NAMES[grant.kind],
-      cell: ({ grant }) => <Kind grant={grant} />,
-    },
-    csvColumn("Grant", ({ grant }) => grant.grant),
-    csvColumn("Pool", ({ grant }) => nameOfPool(grant.pool)),
-    {
-      name: "Reference",
-      isWide: true,
-      hidesBelow: "xl",
-      csv: ({ grant }) => givenReference(grant.reference),
-      cell: ({ grant }) => <Reference reference={givenReference(grant.reference)} />,
-    },
-    {
-      name: "Price",
-      isNumber: true,
-      hidesBelow: "xl",
-      csv: ({ grant: { price } }) => price && formatPrice(price),
-      cell: ({ grant: { price } }) => price !== null && formatPrice(price),
-    },
-    {
-      name: "Expires",
-      hidesBelow: "md",
-      csv: ({ grant }) => grant.expiresAt,
-      cell: ({ grant }) => <Time at={grant.expiresAt} as="day" />,
-    },
-    {
-      name: "Amount",
-      isNumber: true,
-      hidesBelow: "md",
-      csv: ({ grant }) => grant.credits,
-      cell: ({ grant }) => formatCount(grant.credits),
-    },
-    {
-      name: "Remaining",
-      isNumber: true,
-      csv: ({ grant }) => grant.remaining,
-      cell: ({ grant: { remaining, held, credits } }) => (
-        <>
-          <span className={remaining === 0 ? "text-muted" : "font-medium"}>{formatCount(remaining)}</span>
-          <div className="text-caption text-muted md:hidden">of {formatCount(credits)}</div>
-          {held > 0 && <div className="text-caption text-muted">{formatCount(held)} held</div>}
-        </>
-      ),
-    },
-    {
-      name: "State",
-      csv: ({ grant }) => GRANT_STATE_NAMES[stateOfGrant(grant, changes, now)],
-      cell: ({ grant }) => {
-        const state = stateOfGrant(grant, changes, now);
-        return next.has(grant.grant) ? (
-          <Badge tone="accent">Used next</Badge>
-        ) : (
-          <Badge tone={TONES[state]}>{GRANT_STATE_NAMES[state]}</Badge>
-        );
-      },
-    },
-    {
-      isShown: mayRevoke,
-      name: "Actions",
-      isActions: true,
-      hidesBelow: "md",
-      cell: ({ grant }: GrantLine) => <GrantActions customerScope={customerScope} grant={grant} />,
-    },
-  ];
-}
-
-function Given({ line: { grant, by } }: { line: GrantLine }) {
-  return (
-    <>
-      <Time at={grant.effectiveAt} />
-      <div className="text-caption text-muted">
-        {by !== null ? (
-          <>
-            by <ActorName actor={by} />
-          </>
-        ) : (
-          grant.kind === "allowance" && "from the plan"
-        )}
-      </div>
-    </>
-  );
-}
-
-function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
-  const given = givenReference(reference);
-  return (
-    <>
-      <span className="font-medium">{GRANT_NAMES[kind]}</span>
-      <div className="text-caption text-muted">
-        grant {grant}
-        {pool !== "credits" && (
-          <>
-            , <PoolName pool={pool} />
-          </>
-        )}
-      </div>
-      {given !== null && (
-        <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden" title={given}>
-          {given}
-        </div>
-      )}
-    </>
-  );
-}
-
-function Reference({ reference }: { reference: string | null }) {
-  if (reference === null) return null;
-  return (
-    <span className="-my-1.5 flex items-center gap-1">
-      <code className="max-w-40 truncate font-mono text-caption" title={reference}>
-        {reference}
-      </code>
-      <CopyButton text={reference} label={`Copy ${reference}`} />
-    </span>
-  );
-}
-
-function GrantActions(props: { customerScope: CustomerScope; grant: Grant }) {
-  return (
-    <span className="inline-flex items-center gap-1">
-      <MoveButton {...props} />
-      <RevokeButton {...props} />
-    </span>
   );
 }
 

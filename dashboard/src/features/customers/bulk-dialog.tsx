@@ -91,6 +91,7 @@ export function BulkDialog({
         {run.isSuccess && (
           <Result
             outcome={run.data}
+            effects={effects ?? []}
             past={past}
             same={same}
             onUndo={setUndoing}
@@ -205,6 +206,7 @@ function Interrupted({
 
 function Result({
   outcome: { changed, unchanged, refused, auditEntryId },
+  effects,
   past,
   same,
   onUndo,
@@ -212,6 +214,8 @@ function Result({
   onClose,
 }: {
   outcome: BulkOutcome;
+  /** Has the customers' names. */
+  effects: readonly Effect[];
   past: string;
   same: string;
   onUndo: (auditEntryId: string) => void;
@@ -234,7 +238,13 @@ function Result({
           <ul className="wrap-anywhere text-muted">
             {refused.slice(0, NAMED_MAX).map(({ customerId, detail }) => (
               <li key={customerId}>
-                {customerId}: {detail}
+                {nameOf(
+                  effects.find(({ customer }) => customer.customerId === customerId)?.customer ?? {
+                    customerId,
+                    name: null,
+                  },
+                )}
+                : {detail}
               </li>
             ))}
             {refused.length > NAMED_MAX && <li>And {formatCount(refused.length - NAMED_MAX)} more.</li>}

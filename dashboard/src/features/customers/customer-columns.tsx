@@ -36,6 +36,7 @@ export function customerColumns(pools: readonly { key: string; name: string }[])
       csv: ({ plan }) => plan?.name ?? null,
       cell: (customer) => <Plan customer={customer} />,
     },
+    csvColumn("Blocked", ({ isBlocked }) => (isBlocked ? "yes" : "no")),
     ...pools.map(({ key, name }): Column<Customer> => {
       const balanceOf = ({ balances }: Customer) => balances.find(({ pool }) => pool === key)?.balance ?? 0;
       return {

@@ -2,6 +2,7 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi } from "@tanstack/react-router";
 import { Activity, FilterX } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
+import { readAllOf } from "../../api/lists.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { describeOutcome } from "../../format/request-sentences.ts";
 import { rangeOf } from "../../format/usage-range.ts";
@@ -50,7 +51,9 @@ export function RequestsTab() {
         <NoRequests isFiltered={isFiltered} hasWindow={windowStart !== null} />
       ) : (
         <ListTable
-          label="Requests"
+          label="Customer requests"
+          about={customerScope.customerId}
+          readAll={readAllOf(customerRequestsQuery(customerScope, filters))}
           columns={columnsOf({ customerScope, customerName: name, shared, names })}
           rows={requests}
           // Unique, because the charges of one request are for different features.
@@ -154,6 +157,7 @@ function columnsOf({ customerScope, customerName, shared, names }: Context): Col
       cell: (request) => <Asked request={request} isItem={shared.has(request.id)} names={names} />,
     },
     csvColumn("Quantity", ({ quantity }) => quantity),
+    csvColumn("Reversed quantity", ({ reversedQuantity }) => reversedQuantity),
     {
       name: "Outcome",
       isWide: true,

@@ -3,7 +3,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatDuration } from "../../format/times.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import type { Column } from "../../ui/table.tsx";
+import { type Column, csvColumn } from "../../ui/table.tsx";
 import { Muted, OverageNote, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
@@ -66,6 +66,8 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
         </>
       ),
     },
+    csvColumn("Overage held", ({ hold }) => overageHeldIn(hold)),
+    csvColumn("Hold ID", ({ hold }) => hold.holdId),
     {
       isShown: onRelease !== null,
       name: "Actions",
@@ -139,7 +141,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
     {
       name: "Released",
       isNumber: true,
-      hidesBelow: "md",
+      hidesBelow: "xl",
       csv: ({ hold }) => hold.creditsReleased,
       cell: ({ hold }) => formatCount(hold.creditsReleased),
     },
@@ -149,6 +151,10 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
       csv: ({ hold }) => nameOfState(hold),
       cell: (line) => <State line={line} />,
     },
+    csvColumn("Overage held", ({ hold }) => overageHeldIn(hold)),
+    csvColumn("Overage charged", ({ hold }) => hold.overageCredits),
+    csvColumn("Not covered", ({ hold }) => hold.creditsUncovered),
+    csvColumn("Hold ID", ({ hold }) => hold.holdId),
   ];
 }
 

@@ -32,6 +32,7 @@ export function HoldsTab() {
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
   const context = { customerScope, names, onRelease: mayRelease ? setReleasing : null };
   const table = {
+    about: customerScope.customerId,
     keyOf: idOf,
     idOf: (line: HoldLine) => `hold-${idOf(line)}`,
     toneOf: (line: HoldLine) => (idOf(line) === linked ? ("accent" as const) : null),
@@ -62,7 +63,7 @@ export function HoldsTab() {
           </Card>
           <Card title="History" flush>
             <ListTable
-              label="History"
+              label="Ended holds"
               columns={endedColumns(context)}
               rows={ended}
               pages={pages}

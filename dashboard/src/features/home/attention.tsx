@@ -48,7 +48,7 @@ export function RepeatedCharges() {
             </Lines>
             <p className="border-t border-line px-4 py-2 text-caption text-muted">
               {repeated.length > SHOWN_MAX && `And ${repeated.length - SHOWN_MAX} more. `}
-              Requests logged before <Time at={examinedSince} /> were not all examined.
+              Some requests from before <Time at={examinedSince} /> were not checked.
             </p>
           </>
         )

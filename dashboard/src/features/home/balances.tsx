@@ -103,7 +103,7 @@ export function LowBalances() {
     >
       {({ customers, hasMore }) =>
         customers.length === 0 ? (
-          <Nothing>No customer has fewer than {countOf(balanceBelow, "credit")}.</Nothing>
+          <Nothing>No customers with fewer than {countOf(balanceBelow, "credit")} found.</Nothing>
         ) : (
           <>
             <Lines>

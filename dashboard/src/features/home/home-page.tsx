@@ -89,7 +89,14 @@ type Request = Item<"listRequests">;
 
 const COLUMNS: readonly Column<Request>[] = [
   { name: "Time", hidesBelow: "md", cell: ({ recordedAt }) => <Time at={recordedAt} as="ago" /> },
-  { name: "Outcome", cell: (request) => <Outcome request={request} /> },
+  {
+    name: "Outcome",
+    cell: (request) => (
+      <Outcome request={request}>
+        <WhyCheck request={request} />
+      </Outcome>
+    ),
+  },
   {
     name: "Request",
     isWide: true,
@@ -112,12 +119,28 @@ const COLUMNS: readonly Column<Request>[] = [
   },
   {
     name: "Customer",
+    isRowLink: true,
     hidesBelow: "md",
     cell: ({ customerId, customerName }) => (
       <CustomerLink customerId={customerId} name={customerName} width="max-w-64" />
     ),
   },
 ];
+
+/** Link to the list in which a denied check is explained. */
+function WhyCheck({ request: { endpoint, reason, customerId } }: { request: Request }) {
+  const scope = useScope();
+  if (endpoint !== "check" || reason === null || customerId === null) return null;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/requests"
+      params={{ ...scope, customerId }}
+      search={{ reason }}
+    >
+      Why?
+    </TextLink>
+  );
+}
 
 function LatestRequests() {
   const scope = useScope();

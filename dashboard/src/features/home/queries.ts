@@ -82,10 +82,12 @@ export function runningOutQuery(scope: Scope) {
 
 export const readRunningOutSearch = searchOf({ days: whole(1) });
 
+export const FORECASTS_MAX = 200;
+
 /** Customers who will run out of credits. With `days`, only customers who will run out within this number of days. */
 export function forecastsQuery(scope: Scope, days: number | undefined) {
   const query = {
-    limit: "200",
+    limit: String(FORECASTS_MAX),
     empty: "true" as const,
     ...(days === undefined ? {} : { days: String(Math.min(days, 365)) }),
   };

@@ -14,7 +14,7 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Outlook } from "./balances.tsx";
-import { forecastsQuery } from "./queries.ts";
+import { FORECASTS_MAX, forecastsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/running-out");
 
@@ -27,6 +27,7 @@ const PERIODS = [
 
 /** Rows shown at first, because rendering a long table takes longer than the request. */
 const ROWS = 50;
+const EMPTY_MAX = 50;
 const LOADED = { isFetchingNextPage: false, isFetchNextPageError: false, error: null };
 
 /** Customers by days until empty. */
@@ -75,7 +76,7 @@ export function RunningOutPage() {
         ) : (
           <>
             <p className="border-b border-line px-4 py-2 text-caption text-muted">
-              Default order: customers without credits, then by days until empty.
+              Unless sorted otherwise, customers without credits come first, then those who run out soonest.
             </p>
             <ListTable
               label="Customers running out"
@@ -89,6 +90,7 @@ export function RunningOutPage() {
                 fetchNextPage: () => setCount(count + ROWS),
               }}
               readAll={async () => data.items}
+              cutAt={cutAtOf(data.items)}
             />
             <p className="border-t border-line px-4 py-2 text-caption text-muted">{FORECAST_ASSUMES}</p>
           </>
@@ -96,6 +98,12 @@ export function RunningOutPage() {
       </Card>
     </Page>
   );
+}
+
+/** The API lists at most 200 customers, and among them at most 50 without credits. */
+function cutAtOf(items: readonly CustomerForecast[]): number | undefined {
+  const spent = items.filter(({ pools: [pool] }) => pool?.outlook === "empty").length;
+  return items.length >= FORECASTS_MAX || spent >= EMPTY_MAX ? items.length : undefined;
 }
 
 function custom(days: number | undefined) {
@@ -133,7 +141,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
     csvColumn("Customer ID", ({ customerId }) => customerId),
     {
       name: "Email",
-      hidesBelow: "md",
+      hidesBelow: "xl",
       csv: ({ customerEmail }) => customerEmail,
       cell: ({ customerEmail }) =>
         customerEmail !== null && (
@@ -165,6 +173,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
       isNumber: true,
       hidesBelow: "md",
       csv: ({ pools: [pool] }) => toTenth(pool?.usedPerDay ?? 0),
+      sortBy: ({ pools: [pool] }) => pool?.usedPerDay ?? 0,
       cell: ({ pools: [pool] }) => formatCount(Math.round(pool?.usedPerDay ?? 0)),
     },
     {

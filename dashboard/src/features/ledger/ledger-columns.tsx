@@ -17,12 +17,14 @@ import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
 export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
-  const { customerScope, grants, mayReverse } = context;
+  const { customerScope, grants, nameOfPool, mayReverse } = context;
   return [
     {
       name: "Time",
       hidesBelow: "md",
       csv: ({ entry }) => entry.effectiveAt,
+      // The entries of one request have the same time.
+      sortBy: ({ entry }) => entry.sequence,
       cell: ({ entry }) => <Time at={entry.effectiveAt} />,
     },
     {
@@ -41,24 +43,25 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     {
       name: "Idempotency key or actor",
       hidesBelow: "xl",
-      csv: ({ entry, by }) =>
-        entry.idempotencyKey ??
-        (entry.kind === "grant" ? grantOfEntry(entry, grants)?.reference : null) ??
-        (by === null ? null : nameOfCreator(by)),
       cell: (line) => (
         <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />
       ),
     },
+    csvColumn("Idempotency key", ({ entry }) => entry.idempotencyKey),
+    csvColumn("Reference", ({ entry }) => referenceOf(entry, context)),
+    csvColumn("By", ({ by }) => by && nameOfCreator(by)),
+    csvColumn("Pool", ({ entry }) => nameOfPool(entry.pool)),
     {
       name: "Change",
       isNumber: true,
       csv: ({ entry }) => entry.amount,
       cell: ({ entry }) => <Change entry={entry} />,
     },
+    csvColumn("Overage", ({ entry }) => entry.overage),
     {
       name: "Balance",
       isNumber: true,
-      hidesBelow: "md",
+      hidesBelow: "xl",
       csv: ({ entry }) => entry.balanceAfter,
       cell: ({ entry }) => formatCount(entry.balanceAfter),
     },
@@ -137,6 +140,10 @@ function Reversed({ entry, context: { customerScope, lines } }: { entry: Entry; 
   );
 }
 
+function referenceOf(entry: Entry, { grants }: LedgerContext): string | null {
+  return entry.kind === "grant" ? givenReference(grantOfEntry(entry, grants)?.reference ?? null) : null;
+}
+
 /** The feature of a charge, or the kind of the grant. */
 function nameOfSubject(entry: Entry, { grants, features }: LedgerContext): string | null {
   const { kind, feature } = entry;
@@ -212,7 +219,7 @@ function Change({ entry: { kind, amount, overage, balanceAfter } }: { entry: Ent
         {formatChange(amount)}
       </span>
       <OverageNote credits={overage} suffix={kind === "reverse" ? " reversed" : ""} />
-      <div className="text-caption text-muted md:hidden">balance {formatCount(balanceAfter)}</div>
+      <div className="text-caption text-muted xl:hidden">balance {formatCount(balanceAfter)}</div>
     </>
   );
 }

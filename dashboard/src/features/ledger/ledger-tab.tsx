@@ -3,11 +3,12 @@ import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { BookOpenText, FilterX } from "lucide-react";
 import type { Answer } from "../../api/answer.ts";
 import { featuresQuery } from "../../api/catalog-lists.ts";
+import { readAllOf } from "../../api/lists.ts";
 import { ENTRY_FILTER_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { rangeOf } from "../../format/usage-range.ts";
 import { PoolName } from "../../frame/links.tsx";
-import { useMayActAs } from "../../frame/use-scope.ts";
+import { useMayActAs, usePoolNames } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -16,7 +17,7 @@ import { ListTable } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { grantOfEntry } from "../credits/grants.ts";
-import { customerQuery, nameOf } from "../customers/queries.ts";
+import { type Customer, customerQuery, nameOf } from "../customers/queries.ts";
 import { FeatureField } from "../requests/filter-fields.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
@@ -52,6 +53,7 @@ export function LedgerTab() {
   const context = {
     customerScope,
     customerName: nameOf(customer),
+    nameOfPool: usePoolNames(),
     lines,
     grants,
     features,
@@ -72,6 +74,9 @@ export function LedgerTab() {
         <ListTable
           label="Ledger"
           what="entries"
+          note={noteOn(customer)}
+          about={customerScope.customerId}
+          readAll={readAllOf(ledgerQuery(customerScope, filters))}
           pages={pages}
           columns={ledgerColumns(context)}
           rows={lines}
@@ -90,6 +95,12 @@ export function LedgerTab() {
       {broughtForward.length > 0 && <BroughtForward pools={broughtForward} />}
     </Card>
   );
+}
+
+/** The ledger records when held credits are spent, not when they are set aside. */
+function noteOn({ balances }: Customer): string | undefined {
+  const held = balances.reduce((sum, balance) => sum + balance.held, 0);
+  return held === 0 ? undefined : `Balances in the ledger include ${countOf(held, "held credit")}.`;
 }
 
 function rowIdOf({ entry }: LedgerLine): string {

@@ -187,6 +187,7 @@ function itemOf({ item }: Entry): { item?: number } {
 export type LedgerContext = {
   readonly customerScope: CustomerScope;
   readonly customerName: string;
+  readonly nameOfPool: (key: string) => string;
   readonly lines: readonly LedgerLine[];
   readonly grants: readonly Grant[];
   readonly features: readonly Feature[];

@@ -18,8 +18,8 @@ import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } fro
 
 /** Names of the denied calls that the API does not store. */
 const NOT_STORED = {
-  check: { one: "Check", many: "Checks", the: "check" },
-  "holds/extend": { one: "Extension", many: "Denied extensions", the: "extension" },
+  check: { one: "Check", many: "checks", the: "check" },
+  "holds/extend": { one: "Extension", many: "extensions", the: "extension" },
 } as const;
 
 /** "Why?" for a denied check or extension of a hold. Neither is stored, so the dialog shows the reason and the customer's current state. */
@@ -92,8 +92,7 @@ function Explanation({ request }: { request: DeniedCheck }) {
         ]}
       />
       <p className="text-caption text-muted">
-        {NOT_STORED[request.endpoint].many} are not stored. The balance and limits at the time of the{" "}
-        {NOT_STORED[request.endpoint].the} are not known.
+        Denied {NOT_STORED[request.endpoint].many} are logged without the balance and limits at that moment.
       </p>
       {isOperator && steps.length > 0 && (
         <div className="flex flex-wrap gap-2">

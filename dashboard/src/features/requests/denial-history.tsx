@@ -129,6 +129,7 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
   return [
     {
       name: "Time",
+      isRowLink: true,
       cell: (charge) => (
         <>
           <At charge={charge} customerId={customerId} />

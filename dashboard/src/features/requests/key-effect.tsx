@@ -86,7 +86,7 @@ function chargeItems(history: KeyHistory): Item[] {
     { name: "Feature", value: <FeatureName feature={feature} hasKey /> },
     { name: "Quantity", value: formatCount(quantity) },
     { name: "Charged", value: charged },
-    { name: "Balance after", value: formatCount(balanceAfter) },
+    { name: "Ledger balance after", value: formatCount(balanceAfter) },
     ...(reversedQuantity === 0
       ? []
       : [

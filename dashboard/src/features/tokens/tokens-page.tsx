@@ -1,6 +1,6 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, Plus, Ticket } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useForm } from "react-hook-form";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
@@ -75,7 +75,12 @@ export function TokensPage() {
         />
       </Card>
       {isCreating && <CreateTokenDialog onClose={() => setCreating(false)} />}
-      {revoked !== null && <RevokeTokenDialog token={revoked} onClose={() => setRevoked(null)} />}
+      {revoked !== null && (
+        <RevokeTokenDialog
+          token={tokens.find(({ id }) => id === revoked.id) ?? revoked}
+          onClose={() => setRevoked(null)}
+        />
+      )}
     </Page>
   );
 }
@@ -88,6 +93,7 @@ function columnsOf(
 ): Column<Token>[] {
   return [
     { name: "Token", isWide: true, csv: ({ name }) => name, cell: (token) => <Name token={token} /> },
+    csvColumn("State", stateOf),
     csvColumn("Role", ({ role }) => nameOfRole(role)),
     {
       name: "Scope",
@@ -111,7 +117,7 @@ function columnsOf(
     {
       name: "Expires",
       hidesBelow: "md",
-      csv: ({ expiresAt, revokedAt }) => revokedAt ?? expiresAt,
+      csv: ({ expiresAt }) => expiresAt,
       cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
     },
     {
@@ -138,15 +144,20 @@ function columnsOf(
   ];
 }
 
+function stateOf({ isValid, revokedAt }: Token): string {
+  if (isValid) return "Active";
+  return revokedAt === null ? "Expired" : "Revoked";
+}
+
 function Name({ token }: { token: Token }) {
-  const { name, role, managesAccess, lastFour, isValid, revokedAt } = token;
+  const { name, role, managesAccess, lastFour, isValid } = token;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
         <span className={classNames("text-form wrap-anywhere", isValid ? "font-medium" : "text-muted")}>
           {name}
         </span>
-        {!isValid && <Badge>{revokedAt === null ? "Expired" : "Revoked"}</Badge>}
+        {!isValid && <Badge>{stateOf(token)}</Badge>}
         {isValid && managesAccess && <Badge tone="warn">Manages access</Badge>}
       </div>
       <div className="text-caption text-muted">
@@ -252,6 +263,8 @@ function tryOf(secret: string): string {
 
 function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => void }) {
   const { id, name, lastFour, lastUsedAt, environment, managesAccess } = token;
+  // The list may be minutes old, and the last use matters here.
+  useEffect(() => void refresh("tokens"), []);
   const revoke = useWrite("post", "/manage/v1/tokens/{id}/revoke", {
     onSuccess: async () => {
       await refresh("tokens");

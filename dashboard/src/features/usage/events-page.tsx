@@ -77,7 +77,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
       <CustomerFilter customerId={filters.customerId} onChange={(customerId) => change({ customerId })} />
-      <div className="w-48 max-sm:w-full">
+      <div className="w-56 max-sm:w-full">
         <EnterField
           type="search"
           label="Event key"
@@ -87,7 +87,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
           onEnter={(event) => change({ event })}
         />
       </div>
-      <div className="w-48 max-sm:w-full">
+      <div className="w-56 max-sm:w-full">
         <EnterField
           type="search"
           label="Member ID"
@@ -97,7 +97,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
           onEnter={(memberId) => change({ memberId })}
         />
       </div>
-      <div className="w-60 max-sm:w-full">
+      <div className="w-64 max-sm:w-full">
         <EnterField
           type="search"
           label="Metadata"
@@ -164,52 +164,55 @@ function NoEvents({
   );
 }
 
-const COLUMNS: readonly Column<UsageEvent>[] = [
-  {
-    name: "Time",
-    hidesBelow: "md",
-    csv: ({ occurredAt }) => occurredAt,
-    cell: ({ occurredAt, recordedAt }) => (
-      <>
-        <Time at={occurredAt} />
-        {isLate(occurredAt, recordedAt) && <div className="text-caption text-muted">Late</div>}
-      </>
-    ),
-  },
-  {
-    name: "Event",
-    csv: ({ event }) => event,
-    cell: (event) => (
-      <>
-        <EventName event={event.event} width="max-w-44" />
-        <div className="flex flex-wrap gap-x-2 text-caption text-muted md:hidden">
-          <Time at={event.occurredAt} />
-          <Customer event={event} />
-        </div>
-      </>
-    ),
-  },
-  {
-    name: "Customer",
-    hidesBelow: "md",
-    csv: ({ customerId, customerName }) => customerName ?? customerId,
-    cell: (event) => <Customer event={event} />,
-  },
-  csvColumn("Customer ID", ({ customerId }) => customerId),
-  {
-    name: "Metadata",
-    isWide: true,
-    hidesBelow: "md",
-    csv: ({ metadata }) => (metadata === null ? null : JSON.stringify(metadata)),
-    cell: (event) => <Metadata event={event} />,
-  },
-  {
-    name: "Quantity",
-    isNumber: true,
-    csv: ({ quantity }) => quantity,
-    cell: ({ quantity }) => formatCount(quantity),
-  },
-];
+function columnsOf(nameOf: (event: string) => string): Column<UsageEvent>[] {
+  return [
+    {
+      name: "Time",
+      hidesBelow: "md",
+      csv: ({ occurredAt }) => occurredAt,
+      cell: ({ occurredAt, recordedAt }) => (
+        <>
+          <Time at={occurredAt} />
+          {isLate(occurredAt, recordedAt) && <div className="text-caption text-muted">Late</div>}
+        </>
+      ),
+    },
+    {
+      name: "Event",
+      csv: ({ event }) => nameOf(event),
+      cell: (event) => (
+        <>
+          <EventName event={event.event} width="max-w-44" />
+          <div className="flex flex-wrap gap-x-2 text-caption text-muted md:hidden">
+            <Time at={event.occurredAt} />
+            <Customer event={event} />
+          </div>
+        </>
+      ),
+    },
+    {
+      name: "Customer",
+      hidesBelow: "md",
+      csv: ({ customerId, customerName }) => customerName ?? customerId,
+      cell: (event) => <Customer event={event} />,
+    },
+    csvColumn("Event key", ({ event }) => event),
+    csvColumn("Customer ID", ({ customerId }) => customerId),
+    {
+      name: "Metadata",
+      isWide: true,
+      hidesBelow: "md",
+      csv: ({ metadata }) => (metadata === null ? null : JSON.stringify(metadata)),
+      cell: (event) => <Metadata event={event} />,
+    },
+    {
+      name: "Quantity",
+      isNumber: true,
+      csv: ({ quantity }) => quantity,
+      cell: ({ quantity }) => formatCount(quantity),
+    },
+  ];
+}
 
 /** Events, newest first. */
 function EventsTable({ pages, events }: { pages: Pages; events: readonly UsageEvent[] }) {
@@ -219,7 +222,7 @@ function EventsTable({ pages, events }: { pages: Pages; events: readonly UsageEv
       label="Events"
       what="events"
       pages={pages}
-      columns={COLUMNS}
+      columns={columnsOf(nameOf)}
       rows={events}
       keyOf={({ eventId }) => eventId}
       details={{

@@ -81,6 +81,7 @@ export function UsageLines({
         rows={lines}
         keyOf={({ id }) => id}
         what="groups"
+        cutAt={lines.some(({ isOther }) => isOther) ? lines.length - 1 : undefined}
       />
     </Card>
   );

@@ -88,7 +88,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
               "`balanceBelow`, and cannot be combined with `search` or `cursor`.\n\n" +
               "`balance` considers up to 1,000 customers with open holds, and:\n\n" +
               `- With one pool: the 5,000 customers with the lowest stored balances among the newest ${COMPARED_MAX}.\n` +
-              "- With several pools: the 1,000 customers with the lowest totals of all pools, and the 1,000 most recently active customers.",
+              `- With several pools: among the newest ${COMPARED_MAX}, the 1,000 customers with the lowest totals of all pools and the 1,000 most recently active customers.`,
           }),
         ),
       }),
