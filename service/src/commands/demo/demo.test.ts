@@ -279,3 +279,11 @@ test("the demo's request log covers the last week, including denials, retries an
   expect(day.total.ok).toBeGreaterThan(20);
   expect(day.unknownFeatures.map(({ key }) => key)).toEqual(["image.upscale"]);
 });
+
+test("demo customers are numbered in the order in which they joined, so that the newest are listed first", async () => {
+  const { database } = await setupDemo();
+  const rows = await database.query("select created_at from cell.customers order by number");
+  const joined = rows.map((row) => String(row["created_at"])).map((at) => Date.parse(at));
+  expect(joined).toEqual(joined.toSorted((a, b) => a - b));
+  expect(new Set(joined).size).toBeGreaterThan(10);
+});

@@ -12,7 +12,7 @@ import {
 } from "../../primitives/brand.ts";
 import { hashSecret } from "../../primitives/secret.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { compareCustomers, findCustomers } from "../../store/cell/customers.ts";
+import { findCustomers } from "../../store/cell/customers.ts";
 import { ensurePartitions } from "../../store/cell/partitions.ts";
 import { findLiveApiKeys } from "../../store/control/api-keys.ts";
 import { type Act, FIRST_DAY, timeOn } from "./act.ts";
@@ -66,7 +66,11 @@ type Life = { readonly customer: Omit<NewCustomer, "createdAt">; readonly acts: 
 async function writeLives(session: Session, world: World, lives: readonly Life[]): Promise<Moment[]> {
   const all: Moment[] = [];
   const newCustomers = lives.map(({ customer, acts }) => ({ ...customer, createdAt: beginningOf(acts) }));
-  const customers = await writeCustomers(session, newCustomers.sort(compareCustomers));
+  // Numbers follow the order of the insert, and lists of the newest customers follow the numbers.
+  const customers = await writeCustomers(
+    session,
+    newCustomers.toSorted((a, b) => a.createdAt - b.createdAt),
+  );
   for (const { customer, acts } of lives) {
     const known = customers.get(customer.customerId);
     assert(known !== undefined, "an inserted customer is found");
