@@ -114,6 +114,27 @@ test("if the button that opened a dialog disappears, the focus moves to its tabl
   await expect.poll(() => grants.evaluate((region) => region === document.activeElement)).toBe(true);
 });
 
+test("the name column takes less than half of the list, and a click on a row opens it", async () => {
+  const { service, consume } = await setupManage();
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "one" });
+  const page = await signIn(service.url, `${TEST}/features`);
+  for (const path of ["features", "customers"]) {
+    await page.goto(`${TEST}/${path}`);
+    const widths = await page
+      .locator("thead th")
+      .evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+    const total = widths.reduce((sum, width) => sum + width, 0);
+    expect(Math.max(...widths), path).toBeLessThan(total / 2);
+  }
+  await page.goto(`${TEST}/features`);
+  await page.getByRole("row", { name: "image.render" }).getByText("10 credits").click();
+  await page.getByRole("dialog", { name: "image.render" }).waitFor();
+  await page.goto(TEST);
+  const latest = page.getByRole("region", { name: "Latest requests" }).getByRole("row", { name: "consume" });
+  await latest.getByText("Allowed").click();
+  await page.waitForURL("**/customers/ada");
+});
+
 test("selecting a row moves no row, and the actions never cover the end of the list", async () => {
   const { service, manage } = await setupManage();
   const csv = ["customerId", ...Array.from({ length: 30 }, (_, index) => `org_${index}`)].join("\n");

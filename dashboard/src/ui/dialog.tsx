@@ -15,33 +15,37 @@ const FIELD = "input:enabled, select:enabled, textarea:enabled";
 const COPY = 'button[aria-label^="Copy"]';
 
 /** The element that last had the focus outside of dialogs and menus. For a menu item, this is the button of the menu. */
-let lastFocused: Element | null = null;
+let lastFocused: HTMLElement | null = null;
+/** The table and the page that contain it. They get the focus if the element disappears when a list reloads. */
+let around: readonly (HTMLElement | null)[] = [];
 
 /** Called once, when the dashboard starts. */
 export function rememberFocus(): void {
   document.addEventListener("focusin", ({ target }) => {
-    if (target instanceof Element && target.closest("[role=dialog], [role=menu]") === null)
-      lastFocused = target;
+    if (!(target instanceof HTMLElement) || target.closest("[role=dialog], [role=menu]") !== null) return;
+    lastFocused = target;
+    around = [target.closest<HTMLElement>("section[tabindex]"), document.getElementById("page")];
   });
 }
 
 /** Where the focus goes when a dialog closes. */
 export function findLastFocused(): HTMLElement | true {
-  if (!(lastFocused instanceof HTMLElement) || !lastFocused.isConnected) return true;
-  keepFocus(lastFocused);
-  return lastFocused;
+  const element = [lastFocused, ...around].find((candidate) => candidate?.isConnected) ?? null;
+  if (element === null) return true;
+  keepFocus(element);
+  return element;
 }
 
 const RELOADED_WITHIN_MS = 10_000;
 
-/** If the element disappears when the list reloads, for example the button that revoked a grant, focuses its table or the page. */
+/** If the element disappears, for example the button that revoked a grant, focuses what contained it. */
 function keepFocus(element: HTMLElement): void {
-  const around = [element.closest<HTMLElement>("section[tabindex]"), document.getElementById("page")];
+  const containers = around;
   const observer = new MutationObserver(() => {
     if (element.isConnected) return;
     observer.disconnect();
     if (document.activeElement !== document.body) return;
-    around.find((other) => other?.isConnected)?.focus({ preventScroll: true });
+    containers.find((other) => other?.isConnected)?.focus({ preventScroll: true });
   });
   observer.observe(document.body, { childList: true, subtree: true });
   setTimeout(() => observer.disconnect(), RELOADED_WITHIN_MS);
