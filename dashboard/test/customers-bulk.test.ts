@@ -183,7 +183,7 @@ test("customers that match a filter are counted before all of them can be select
     .trim()
     .split("\r\n");
   expect(lines).toHaveLength(61);
-  expect(lines[0]).toBe("Customer,ID,Email,Plan,Balance,Created");
+  expect(lines[0]).toBe("Customer,ID,Email,Plan,Blocked,Balance,Created");
 });
 
 test("clicking a row outside its link opens the customer, and a hidden column stays hidden", async () => {
@@ -207,8 +207,8 @@ test("clicking a row outside its link opens the customer, and a hidden column st
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download CSV" }).click();
   const [header, line] = readFileSync(await (await download).path(), "utf8").split("\r\n");
-  expect(header).toBe("Customer,ID,Plan,Balance,Created");
-  expect(line).toMatch(/^Fernweh org_07,org_07,Pro,100,20/);
+  expect(header).toBe("Customer,ID,Plan,Blocked,Balance,Created");
+  expect(line).toMatch(/^Fernweh org_07,org_07,Pro,no,100,20/);
 });
 
 test("the Ctrl K search finds customers by part of a name, and starts actions with the keyboard", async () => {

@@ -169,7 +169,7 @@ test("a customer's requests are filtered by outcome, feature and time, and denie
     .toBe(1);
   await why.click();
   await page.getByRole("dialog", { name: "Denied: not enough credits" }).waitFor();
-  await page.getByText("Checks are not stored.").waitFor();
+  await page.getByText("Denied checks are logged without").waitFor();
   await page.keyboard.press("Escape");
 
   await page.getByLabel("Outcome").selectOption("Denied");
