@@ -69,7 +69,7 @@ async function readSlice(
     return { records: await listRecordsById(tx, environmentId, customerIds), next: null };
   const after = before === null ? null : { key: before, number: before };
   const page = { environmentId, order: "newest", after, limit: PAGE_SIZE } as const;
-  const { records, next } = await listCustomerRecords(tx, page, search);
+  const { records, next } = await listCustomerRecords(tx, page, { search });
   return { records, next: next?.number ?? null };
 }
 

@@ -43,7 +43,8 @@ export function listCustomers(cell: Pool, filter: CustomerFilter, page: NumbersP
     const clock = await readClock(tx);
     const isScan = filter.plan !== null || filter.isBlocked !== null || filter.balanceBelow !== null;
     const limit = isScan ? SCANNED_MAX : page.limit;
-    const slice = await listCustomerRecords(tx, { ...page, limit }, filter.search);
+    const wanted = { search: filter.search, onlyBlocked: filter.isBlocked === true };
+    const slice = await listCustomerRecords(tx, { ...page, limit }, wanted);
     const customers: Customer[] = [];
     for (const record of slice.records) {
       if (!matches(record, catalog, clock, filter)) continue;

@@ -51,10 +51,25 @@ test("a search that matches many old customers lists each customer once", async 
 
 test("a customer list with a filter that matches no customer ends after a few pages", async () => {
   const managed = await setupLong(2_100, 0);
-  const { ids, pages } = await walk(managed, "blocked=true");
+  const { ids, pages } = await walk(managed, "balanceBelow=0");
   expect([ids, pages]).toEqual([[], 3]);
   expect((await walk(managed, "plan=pro")).ids).toEqual(["ada"]);
   expect((await walk(managed, "balanceBelow=1")).ids).toHaveLength(2_100);
+});
+
+test("a blocked customer among thousands is on the first page, in any order", async () => {
+  const managed = await setupLong(2_100, 0);
+  await managed.manage("POST", "bulk-blocks", {
+    body: { customerIds: ["old-7", "old-77", "old-777"], blocked: true },
+  });
+  expect(await walk(managed, "blocked=true")).toEqual({ ids: ["old-777", "old-77", "old-7"], pages: 1 });
+  const byName = await walk(managed, "blocked=true&sort=name_asc");
+  expect(byName.ids).toEqual(["old-7", "old-77", "old-777"]);
+  expect((await walk(managed, "blocked=true&search=old-77")).ids).toEqual(["old-777", "old-77"]);
+  expect((await walk(managed, "blocked=true&plan=pro")).ids).toEqual([]);
+  // More than 1,000 blocked customers are found page by page.
+  await managed.database.query("update cell.wallets set is_blocked = true");
+  expect((await walk(managed, "blocked=true")).ids).toHaveLength(2_101);
 });
 
 test("customers with the lowest balances come first, even if there are many newer customers", async () => {

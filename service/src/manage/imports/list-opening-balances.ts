@@ -57,7 +57,7 @@ export function listOpeningBalances(
     const { records, next } = await listCustomerRecords(
       tx,
       { environmentId, order: "newest", after, limit },
-      null,
+      {},
     );
     return {
       customers: records.map((record) => describe(record, catalog, clock)),

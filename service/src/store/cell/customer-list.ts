@@ -15,7 +15,13 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
-import { COMPARED_MAX, findNumbers, type NumbersPage, type Position } from "./customer-numbers.ts";
+import {
+  COMPARED_MAX,
+  findNumbers,
+  type NumbersPage,
+  type Position,
+  type Wanted,
+} from "./customer-numbers.ts";
 import { viewDueHolds } from "./due-holds.ts";
 import { WALLET } from "./wallets.ts";
 
@@ -42,13 +48,9 @@ export type CustomerSlice = {
 };
 
 /** Lists one page of customers. If `search` matches too many customers to sort, any page can have fewer than `limit` customers. */
-export async function listCustomerRecords(
-  tx: Tx,
-  page: NumbersPage,
-  search: string | null,
-): Promise<CustomerSlice> {
+export async function listCustomerRecords(tx: Tx, page: NumbersPage, wanted: Wanted): Promise<CustomerSlice> {
   const { environmentId } = page;
-  const { found, next } = await findNumbers(tx, page, search);
+  const { found, next } = await findNumbers(tx, page, wanted);
   const positions = new Map(found.map((position) => [position.number, position]));
   const records = await readCustomerRecords(tx, environmentId, [...positions.keys()]);
   const positionOf = ({ customerNumber }: CustomerRecord): Position => {

@@ -1,6 +1,7 @@
 import { bigints } from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
 import { boolean, describeRow, integer, listRows, type Part, text } from "../../postgres/row.ts";
-import type { Tx } from "../../postgres/statement.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 import { findMatching, matches, patternOf } from "./search.ts";
 
@@ -33,15 +34,59 @@ export type FoundNumbers = {
   readonly next: Position | null;
 };
 
+export type Wanted = { readonly search?: string | null; readonly onlyBlocked?: boolean };
+
 /**
  * Finds the customers of one page. `search` matches part of the ID, name, email or billing reference. If `search` matches too many
- * customers to sort, any page can have fewer than `limit` customers.
+ * customers to sort, any page can have fewer than `limit` customers. With `onlyBlocked`, customers who are not blocked may be left out.
  */
-export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
-  if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);
+export async function findNumbers(
+  tx: Tx,
+  page: NumbersPage,
+  { search = null, onlyBlocked = false }: Wanted,
+): Promise<FoundNumbers> {
+  if (search === null) {
+    const blocked = onlyBlocked ? await findBlocked(tx, page.environmentId) : null;
+    if (blocked !== null) return cut(await sort(tx, page, blocked), page.limit);
+    return cut(await scan(tx, page, page.limit + 1, null), page.limit);
+  }
   const matching = await findMatching(tx, page.environmentId, search);
   if (matching !== null) return cut(await sort(tx, page, matching), page.limit);
   return scanMatching(tx, page, patternOf(search));
+}
+
+/** Up to this many blocked customers are read together. */
+const BLOCKED_MAX = 1_000;
+/** In larger environments, blocked customers are found page by page. 100,000 wallets are read in about 50 ms. */
+const WALLETS_MAX = 500_000;
+
+// There is no index: it would have to be built while charges wait.
+const FIND_BLOCKED = statement(
+  "customers.find_blocked",
+  `
+  select w.customer_number
+  from cell.wallets as w
+  where w.environment_id = $1
+    and w.is_blocked
+  limit ${BLOCKED_MAX + 1}`,
+);
+
+const IS_LARGE = statement(
+  "customers.is_large",
+  `
+  select
+  from cell.wallets as w
+  where w.environment_id = $1
+  order by w.customer_number
+  offset ${WALLETS_MAX}
+  limit 1`,
+);
+
+/** The numbers of all blocked customers. Null if there are too many wallets or blocked customers. */
+async function findBlocked(tx: Tx, environmentId: EnvironmentId): Promise<readonly number[] | null> {
+  if ((await tx.run(IS_LARGE, [environmentId])).rows.length > 0) return null;
+  const { rows } = await tx.run(FIND_BLOCKED, [environmentId]);
+  return rows.length > BLOCKED_MAX ? null : rows.map(([number]) => readInteger(number));
 }
 
 /**
