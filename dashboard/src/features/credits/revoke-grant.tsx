@@ -19,8 +19,6 @@ import { BalanceChange } from "./balance-change.tsx";
 /** Revokes the remaining and held credits of a grant after confirmation. */
 export function RevokeButton({ customerScope, grant }: { customerScope: CustomerScope; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   return (
     <>
       {grant.remaining + grant.held > 0 && grant.revokedAt === null && (
@@ -30,19 +28,35 @@ export function RevokeButton({ customerScope, grant }: { customerScope: Customer
           </Button>
         </span>
       )}
-      <Dialog
-        isOpen={isOpen}
-        onClose={close}
-        title="Revoke grant"
-        note={`${GRANT_NAMES[grant.kind]} (grant ${grant.grant}) of ${nameOf(customer)}: ${countOf(grant.credits, "credit")}.`}
-      >
-        <Suspense fallback={<SkeletonRows rows={3} />}>
-          <ReadAgain customerScope={customerScope} rows={3}>
-            <RevokeForm customerScope={customerScope} grant={grant} onDone={close} />
-          </ReadAgain>
-        </Suspense>
-      </Dialog>
+      {/* Closed dialogs in every row would slow down the list. */}
+      {isOpen && <RevokeDialog customerScope={customerScope} grant={grant} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+function RevokeDialog({
+  customerScope,
+  grant,
+  onClose,
+}: {
+  customerScope: CustomerScope;
+  grant: Grant;
+  onClose: () => void;
+}) {
+  const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Revoke grant"
+      note={`${GRANT_NAMES[grant.kind]} (grant ${grant.grant}) of ${nameOf(customer)}: ${countOf(grant.credits, "credit")}.`}
+    >
+      <Suspense fallback={<SkeletonRows rows={3} />}>
+        <ReadAgain customerScope={customerScope} rows={3}>
+          <RevokeForm customerScope={customerScope} grant={grant} onDone={onClose} />
+        </ReadAgain>
+      </Suspense>
+    </Dialog>
   );
 }
 

@@ -42,21 +42,24 @@ export function ReverseButton({
           </Button>
         </span>
       )}
-      <Dialog
-        isOpen={isOpen}
-        onClose={close}
-        title="Reverse charge"
-        note={
-          <>
-            {formatCharge({ credits: -entry.amount, overage: entry.overage })}{" "}
-            {entry.overage - entry.amount === 1 ? "was" : "were"} charged to {customerName} for {name} ×{" "}
-            {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
-            {entry.item !== null && " The other items in the request are not reversed."}
-          </>
-        }
-      >
-        <ReverseForm customerScope={customerScope} entry={entry} onDone={close} />
-      </Dialog>
+      {/* Closed dialogs in every row would slow down the list. */}
+      {isOpen && (
+        <Dialog
+          isOpen
+          onClose={close}
+          title="Reverse charge"
+          note={
+            <>
+              {formatCharge({ credits: -entry.amount, overage: entry.overage })}{" "}
+              {entry.overage - entry.amount === 1 ? "was" : "were"} charged to {customerName} for {name} ×{" "}
+              {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
+              {entry.item !== null && " The other items in the request are not reversed."}
+            </>
+          }
+        >
+          <ReverseForm customerScope={customerScope} entry={entry} onDone={close} />
+        </Dialog>
+      )}
     </>
   );
 }
