@@ -36,18 +36,21 @@ export function WhyCheckDenied({ request }: { request: Check }) {
       >
         Why?
       </button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title={`Denied: ${describeReason(reason).toLowerCase()}`}
-        note={
-          <>
-            {NOT_STORED[endpoint].one} at <Time at={request.recordedAt} as="second" />
-          </>
-        }
-      >
-        <Explanation request={{ ...request, endpoint, reason }} />
-      </Dialog>
+      {/* Closed dialogs in every row would slow down the list. */}
+      {isOpen && (
+        <Dialog
+          isOpen
+          onClose={() => setOpen(false)}
+          title={`Denied: ${describeReason(reason).toLowerCase()}`}
+          note={
+            <>
+              {NOT_STORED[endpoint].one} at <Time at={request.recordedAt} as="second" />
+            </>
+          }
+        >
+          <Explanation request={{ ...request, endpoint, reason }} />
+        </Dialog>
+      )}
     </>
   );
 }
