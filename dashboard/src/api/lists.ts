@@ -50,17 +50,8 @@ export function pagesBy<P extends AnyPage>(
 
 /** Reads all rows of a list, for a download. */
 export function readAllOf<P extends AnyPage>({ read }: { read: (cursor: Cursor) => Promise<P> }) {
-  return async (onRead: (count: number) => void): Promise<P["items"]> => {
-    const items: P["items"] = [];
-    let cursor: string | null = null;
-    do {
-      const page: P = await read({ limit: "200", ...(cursor === null ? {} : { cursor }) });
-      items.push(...page.items);
-      onRead(items.length);
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-    return items;
-  };
+  return async (onRead: (count: number) => void): Promise<P["items"]> =>
+    (await readPages(read, Number.POSITIVE_INFINITY, onRead)).items;
 }
 
 /** Reads a short list completely, for example the catalog, so that pages can filter and count it. */
@@ -71,25 +62,32 @@ export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
   });
 }
 
+// biome-ignore lint/suspicious/noConfusingVoidType: most callers only show the progress
+type OnRead = (count: number) => boolean | void;
+
 /**
  * Reads a list from the start, up to `pagesMax` pages. `onRead` gets the number of rows read so far. If it returns false, reading stops.
  */
-export async function readList<P extends ListPath>(
+export function readList<P extends ListPath>(
   path: P,
   request: Request<P>,
   pagesMax = Number.POSITIVE_INFINITY,
-  // biome-ignore lint/suspicious/noConfusingVoidType: most callers only show the progress
-  onRead: (count: number) => boolean | void = () => {},
+  onRead: OnRead = () => {},
 ): Promise<{ items: Line<P>[]; isWhole: boolean }> {
-  const items: Line<P>[] = [];
+  return readPages((cursor) => readPage(path, request, cursor), pagesMax, onRead);
+}
+
+async function readPages<P extends AnyPage>(
+  read: (cursor: Cursor) => Promise<P>,
+  pagesMax: number,
+  onRead: OnRead,
+): Promise<{ items: P["items"]; isWhole: boolean }> {
+  const items: P["items"] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pagesMax; page++) {
-    const read: AnyPage = await readPage(path, request, {
-      limit: "200",
-      ...(cursor === null ? {} : { cursor }),
-    });
-    items.push(...read.items);
-    cursor = read.nextCursor;
+    const found: P = await read({ limit: "200", ...(cursor === null ? {} : { cursor }) });
+    items.push(...found.items);
+    cursor = found.nextCursor;
     if (cursor === null) return { items, isWhole: true };
     if (onRead(items.length) === false) break;
   }

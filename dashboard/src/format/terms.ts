@@ -100,16 +100,10 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** "Free, Pro and Scale". */
-export function joinList(words: readonly string[]): string {
+/** "Free, Pro and Scale"; with "or", "50 images, 10 clips or 200 tokens". */
+export function joinList(words: readonly string[], conjunction: "and" | "or" = "and"): string {
   const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
-}
-
-/** "50 images, 10 clips or 200 tokens". */
-export function joinChoices(choices: readonly string[]): string {
-  const last = choices.at(-1) ?? "";
-  return choices.length < 2 ? last : `${choices.slice(0, -1).join(", ")} or ${last}`;
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${conjunction} ${last}`;
 }
 
 export function capitalize(text: string): string {

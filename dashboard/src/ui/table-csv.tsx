@@ -27,7 +27,7 @@ export function CsvButton<Row>({
   isWhole: boolean;
   /** `readAll` returns at most this many rows. */
   cutAt?: number | undefined;
-  readAll?: ReadAll<Row>;
+  readAll: ReadAll<Row> | undefined;
 }) {
   const [count, setCount] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { type Column, columnId, type Sorting } from "./table-columns.tsx";
+import { type Column, columnId, directionOf, type Sorting } from "./table-columns.tsx";
 
 /** Sorts a list in the browser. Until a heading is clicked, the list keeps its order. */
 export function useSorted<Row>(
@@ -8,16 +8,14 @@ export function useSorted<Row>(
   isSortable: boolean,
 ): { columns: readonly Column<Row>[]; rows: readonly Row[]; sorting?: Sorting } {
   const [value, onSort] = useState("");
+  const sorting = { value, onSort };
   if (!isSortable || rows.length < 2) return { columns, rows };
   const sortable = columns.map((column) => (column.csv === undefined ? column : withOrders(column)));
-  const by = sortable.find(({ orders }) => orders?.some((order) => order.value === value));
-  const direction = by?.orders?.find((order) => order.value === value)?.direction;
+  const by = sortable.find((column) => directionOf(column, sorting) !== undefined);
   const fieldOf = by?.sortBy ?? by?.csv;
-  return {
-    columns: sortable,
-    rows: fieldOf === undefined ? rows : sortBy(rows, fieldOf, direction === "descending"),
-    sorting: { value, onSort },
-  };
+  if (by === undefined || fieldOf === undefined) return { columns: sortable, rows, sorting };
+  const isDescending = directionOf(by, sorting) === "descending";
+  return { columns: sortable, rows: sortBy(rows, fieldOf, isDescending), sorting };
 }
 
 /** The first click sorts text ascending and numbers descending. */

@@ -145,7 +145,7 @@ export function ListFooter({
   note,
   tools,
 }: {
-  pages?: Pages;
+  pages: Pages | undefined;
   isCut?: boolean;
   shown: number;
   /** Plural noun: "customers". */
@@ -220,7 +220,7 @@ export function ListTable<Row>({
     <>
       <Table {...table} {...sorted} columns={shown} />
       <ListFooter
-        {...(pages === undefined ? {} : { pages })}
+        pages={pages}
         isCut={cutAt !== undefined}
         shown={Math.min(table.rows.length, cutAt ?? Number.POSITIVE_INFINITY)}
         what={what}
@@ -233,7 +233,7 @@ export function ListTable<Row>({
               name={[table.label, about]}
               isWhole={isWhole}
               cutAt={cutAt}
-              {...(readAll === undefined ? {} : { readAll })}
+              readAll={readAll}
             />
             {hideable.length > 1 && <ColumnMenu columns={hideable} hidden={hidden} onChange={setHidden} />}
           </>

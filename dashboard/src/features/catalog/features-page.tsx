@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { capitalize, formatCost, joinList } from "../../format/terms.ts";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useMayActAs, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
@@ -92,7 +92,7 @@ function FeatureTable({ features }: { features: readonly Feature[] }) {
   const scope = useScope();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const { data: plans } = useSuspenseQuery(plansQuery(scope));
-  const nameOfPool = (wanted: string) => pools.find(({ key }) => key === wanted)?.name ?? wanted;
+  const nameOfPool = usePoolNames();
   const nameOfPlan = (wanted: string) => plans.find(({ key }) => key === wanted)?.name ?? wanted;
   const columns: readonly Column<Feature>[] = [
     {

@@ -3,7 +3,7 @@ import type { Ref } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { joinChoices, pluralOf } from "../../format/terms.ts";
+import { joinList, pluralOf } from "../../format/terms.ts";
 import { formatAgo } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
@@ -85,7 +85,7 @@ function Effect({
           ? "The customer has no plan, so these credits cannot be spent yet."
           : buys.length === 0
             ? "No feature in the plan uses these credits."
-            : `Enough for ${joinChoices(buys.map(formatPurchase))}.`}
+            : `Enough for ${joinList(buys.map(formatPurchase), "or")}.`}
       </p>
     </>
   );
