@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useContext, useState } from "react";
 import type { Answer, Scope } from "../api/answer.ts";
-import { planNamesQuery } from "../api/catalog-lists.ts";
+import { plansQuery } from "../api/catalog-lists.ts";
 import { queryOf } from "../api/client.ts";
 import { useWrite } from "../api/use-write.ts";
 import { countOf, formatCount } from "../format/numbers.ts";
@@ -205,24 +205,27 @@ function columnsOf(report: Undo, scope: Scope): Column<UndoneCustomer & { key: s
 }
 
 function Effect({ customer, report, scope }: { customer: UndoneCustomer; report: Undo; scope: Scope }) {
-  const { data: plans } = useQuery({
-    ...planNamesQuery(scope),
+  const { data: plans = [] } = useQuery({
+    ...plansQuery(scope),
     enabled: report.action.startsWith("plan."),
   });
   const movedTo = useCustomerName(scope, customer.movedTo ?? "");
-  return describeCustomer({ ...customer, movedTo }, report, (key) => plans?.get(key) ?? key);
+  // The default plan applies to customers without an assigned plan.
+  const plan = plans.find(({ key, isDefault }) =>
+    customer.plan === null ? isDefault : key === customer.plan,
+  );
+  return describeCustomer({ ...customer, movedTo }, report, plan?.name ?? customer.plan);
 }
 
 function describeCustomer(
-  { outcome, credits, spent, plan, movedTo }: UndoneCustomer,
+  { outcome, credits, spent, movedTo }: UndoneCustomer,
   report: Undo,
-  planOf: (key: string) => string,
+  plan: string | null,
 ): string {
   if (outcome === "moved" && movedTo !== "") return `Moved to ${movedTo}`;
   if (outcome !== "undone") return OUTCOMES[outcome];
   if (isCredits(report))
     return `−${countOf(credits, "credit")}${spent === 0 ? "" : ` (${formatCount(spent)} spent)`}`;
-  if (report.action.startsWith("plan."))
-    return plan === null ? "No assigned plan" : `Back to ${planOf(plan)}`;
+  if (report.action.startsWith("plan.")) return plan === null ? "No plan" : `Back to ${plan}`;
   return report.action.includes("unblocked") ? "Blocked again" : "Unblocked";
 }

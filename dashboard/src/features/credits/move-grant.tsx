@@ -174,6 +174,10 @@ function Effect({ preview }: { preview: MovePreview }) {
               name: "Expires",
               value: preview.expiresAt === null ? "Never" : <Time at={preview.expiresAt} />,
             },
+            // Totals of prices count each price once.
+            ...(kind === "purchase"
+              ? [{ name: "Price", value: `Stays on the original grant of ${names.from}` }]
+              : []),
             ...(givenReference(reference) === null
               ? []
               : [
