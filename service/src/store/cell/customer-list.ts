@@ -16,8 +16,8 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import {
-  COMPARED_MAX,
   findNumbers,
+  firstCompared,
   type NumbersPage,
   type Position,
   type Wanted,
@@ -91,10 +91,10 @@ export async function listRecordsById(
 const HOLDERS_MAX = 1_000;
 
 // The stored balance includes held credits, so a wallet with open holds may have less available. No index contains the balance, because
-// every charge would update it. The second part reads three columns of each wallet, in primary key order.
-const FIND_LOW = statement(
-  "customers.find_low",
-  `
+// every charge would update it. Unnamed, so that PostgreSQL makes a query plan for the actual range of customers.
+const FIND_LOW = {
+  name: "",
+  text: `/* customers.find_low */
   (
     select distinct h.customer_number, 0::bigint as balance
     from cell.open_holds as h
@@ -105,21 +105,16 @@ const FIND_LOW = statement(
   union all
   (
     select w.customer_number, w.balance
-    from (
-      select q.customer_number, q.decided_at, q.balance
-      from cell.wallets as q
-      where q.environment_id = $1
-      order by q.customer_number desc
-      limit ${COMPARED_MAX}
-    ) as w
-    where $2::bigint is null
-      or w.balance < $2
+    from cell.wallets as w
+    where w.environment_id = $1
+      and w.customer_number >= $4::bigint
+      and ($2::bigint is null or w.balance < $2)
     order by
       case when $2::bigint is null then 0 else w.balance end,
       w.decided_at desc
     limit $3::bigint
   )`,
-);
+};
 
 export type StoredBalance = {
   readonly customerNumber: CustomerNumber;
@@ -136,7 +131,8 @@ export async function findLow(
   environmentId: EnvironmentId,
   { below, limit }: { readonly below: number | null; readonly limit: number },
 ): Promise<readonly StoredBalance[]> {
-  const { rows } = await tx.run(FIND_LOW, [environmentId, below, limit]);
+  const first = await firstCompared(tx, environmentId);
+  const { rows } = await tx.run(FIND_LOW, [environmentId, below, limit, first]);
   const low = new Map<CustomerNumber, number>();
   for (const [number, balance] of rows) {
     const customerNumber = brandAs<CustomerNumber>(readInteger(number));

@@ -120,6 +120,26 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
  */
 export const COMPARED_MAX = 100_000;
 
+const FIRST_COMPARED = statement(
+  "customers.first_compared",
+  `
+  select w.customer_number
+  from cell.wallets as w
+  where w.environment_id = $1
+  order by w.customer_number desc
+  offset ${COMPARED_MAX - 1}
+  limit 1`,
+);
+
+/**
+ * Number of the oldest customer that is compared by balance, or 0 if all customers are. With this number as a parameter, PostgreSQL scans
+ * a small table in one go, which takes half the time of a subquery with a limit, and reads only a range of a large table.
+ */
+export async function firstCompared(tx: Tx, environmentId: EnvironmentId): Promise<number> {
+  const [[number] = []] = (await tx.run(FIRST_COMPARED, [environmentId])).rows;
+  return number === undefined ? 0 : readInteger(number);
+}
+
 type Source = {
   /** SQL for the environment's rows `s`. Ends with a condition, so that `and` can follow. */
   readonly rows: string;
@@ -167,8 +187,7 @@ const SOURCES = {
       select w.customer_number as number, w.balance
       from cell.wallets as w
       where w.environment_id = $1
-      order by w.customer_number desc
-      limit ${COMPARED_MAX}
+        and w.customer_number >= $6::bigint
     ) as s where true`,
     one: `
     select w.customer_number as number, w.balance
@@ -242,10 +261,11 @@ const IN_ORDER = {
 } as const satisfies Record<keyof typeof SOURCES, Part<InOrder>>;
 
 /** Reads up to `limit` customers in the page's order. `isMatch` is true for customers that match the pattern. */
-function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null): Promise<InOrder[]> {
+async function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null): Promise<InOrder[]> {
   const { by, direction } = ORDERS[page.order];
   const source: Source = SOURCES[by];
-  const parameters = [page.environmentId, ...startOf(page), limit, pattern];
+  const first = by === "balance" ? [await firstCompared(tx, page.environmentId)] : [];
+  const parameters = [page.environmentId, ...startOf(page), limit, pattern, ...first];
   return listRows(tx, statementOf(source.rows, source, direction), parameters, IN_ORDER[by]);
 }
 
