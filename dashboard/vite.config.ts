@@ -25,7 +25,7 @@ const GROUPS = [
 ];
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), compress()],
+  plugins: [react(), tailwindcss(), preloadFonts(), compress()],
   build: {
     // The first versions that support light-dark().
     target: ["chrome123", "firefox120", "safari17.5"],
@@ -42,6 +42,24 @@ export default defineConfig({
     ),
   },
 });
+
+/** The fonts load together with the scripts. Otherwise the browser would load them after its first layout, and then lay out the page again. */
+function preloadFonts(): Plugin {
+  return {
+    name: "preload-fonts",
+    transformIndexHtml: {
+      order: "post",
+      handler: (_html, { bundle = {} }) =>
+        Object.keys(bundle)
+          .filter((file) => /-latin-wght-normal-[^/]*\.woff2$/.test(file))
+          .map((file) => ({
+            tag: "link",
+            attrs: { rel: "preload", as: "font", type: "font/woff2", href: `/${file}`, crossorigin: "" },
+            injectTo: "head",
+          })),
+    },
+  };
+}
 
 /** Compresses the files at build time. The service sends them unchanged. */
 function compress(): Plugin {

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { poolsQuery } from "../../api/catalog-lists.ts";
+import { featuresQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { scopeRoute } from "../../frame/root-routes.tsx";
 import {
   BALANCE_BELOW,
@@ -37,6 +37,8 @@ const homeRoute = createRoute({
       queryClient.prefetchQuery(repeatedChargesQuery(params)),
       queryClient.prefetchQuery(chargedQuery(params)),
       queryClient.prefetchQuery(isDemoQuery(params)),
+      queryClient.prefetchQuery(featuresQuery(params)),
+      queryClient.prefetchQuery(poolsQuery(params)),
     ]);
     await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
   },

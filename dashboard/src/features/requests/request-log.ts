@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
 import type { Scope } from "../../api/answer.ts";
 import { requestsQuery, tailQuery } from "./queries.ts";
 import { mergeTail, type RequestFilters } from "./request-filters.ts";
@@ -34,7 +34,7 @@ type Held<Row> = {
 
 /** Holds back new rows while the user has scrolled down or expanded a row, so that nothing moves. */
 export function useHeldRows<Row extends Line>(rows: readonly Row[], isReading: boolean): Held<Row> {
-  const isAtTop = useSyncExternalStore(onScroll, () => window.scrollY <= TOP_PX);
+  const isAtTop = useIsAtTop();
   const newest = rows[0]?.id ?? null;
   const [newestShown, setNewestShown] = useState(newest);
   const isFollowing = isAtTop && !isReading;
@@ -58,7 +58,14 @@ export function useHeldRows<Row extends Line>(rows: readonly Row[], isReading: b
 
 const TOP_PX = 4;
 
-function onScroll(listener: () => void): () => void {
-  window.addEventListener("scroll", listener, { passive: true });
-  return () => window.removeEventListener("scroll", listener);
+function useIsAtTop(): boolean {
+  const [isAtTop, setAtTop] = useState(true);
+  // Not read while rendering: that would make the browser lay out the page again each time.
+  useEffect(() => {
+    const update = (): void => setAtTop(window.scrollY <= TOP_PX);
+    update();
+    window.addEventListener("scroll", update, { passive: true });
+    return () => window.removeEventListener("scroll", update);
+  }, []);
+  return isAtTop;
 }
