@@ -36,11 +36,26 @@ export async function logIn(context: BrowserContext, { email, password }: Owner)
   return page;
 }
 
-/** Waits for these elements, and until no loading placeholder is left. */
+/** Waits until these elements are visible and no loading placeholder is left. */
 export async function awaitReady(page: Page, wanted: readonly string[], timeoutMs: number): Promise<void> {
-  await Promise.all(wanted.map((one) => page.locator(one).first().waitFor({ timeout: timeoutMs })));
-  // `first` matches one placeholder at a time, until no placeholder is left.
-  await page.locator("[aria-label=Loading]").first().waitFor({ state: "detached", timeout: timeoutMs });
+  const isReady = `${JSON.stringify(wanted)}.every((one) => document.querySelector(one)?.checkVisibility()) &&
+    document.querySelector("[aria-label=Loading]") === null`;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const late = new Promise<never>((_, reject) => {
+    timeout.onabort = () => reject(new Error(`not ready after ${timeoutMs} ms: ${wanted.join(", ")}`));
+  });
+  await Promise.race([awaitFrame(page, isReady), late]);
+}
+
+/**
+ * Waits until the condition is true in the page, and looks in each frame. A locator would look only every half second after a while, and
+ * `waitForFunction` does not work with the dashboard's content security policy.
+ */
+export async function awaitFrame(page: Page, condition: string): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => (${condition}) ? resolve() : requestAnimationFrame(look);
+    look();
+  })`);
 }
 
 type Traffic = {

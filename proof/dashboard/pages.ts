@@ -7,7 +7,7 @@ export type DashboardPage = {
   readonly route: string;
   /** Selects an element other than the heading that is present once the page can be used. */
   readonly row: string;
-  /** Appended to the address, for pages that need a token. */
+  /** Appended to the address, for pages that need a token or search parameters. */
   readonly suffix?: string;
   /** Whether to open a customer with holds, if one exists. */
   readonly hasHolds?: boolean;
@@ -56,7 +56,13 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "usage", route: `${HERE}/usage`, row: LINE },
   { name: "events", route: `${HERE}/usage/events`, row: LINE },
   // A statement reads every entry since the start of its month.
-  { name: "month-end", route: `${HERE}/usage/month-end`, row: LINE, patience: 15 },
+  {
+    name: "month-end",
+    route: `${HERE}/usage/month-end`,
+    row: LINE,
+    suffix: `?month=${new Date().toISOString().slice(0, 7)}`,
+    patience: 15,
+  },
   { name: "exports", route: `${HERE}/usage/exports`, row: "main form" },
   { name: "requests", route: `${HERE}/requests`, row: LINE },
   { name: "key", route: `${HERE}/keys/$idempotencyKey`, row: "main section" },
