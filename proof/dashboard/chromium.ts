@@ -36,10 +36,15 @@ export async function logIn(context: BrowserContext, { email, password }: Owner)
   return page;
 }
 
-/** Waits until these elements are visible and no loading placeholder is left. */
-export async function awaitReady(page: Page, wanted: readonly string[], timeoutMs: number): Promise<void> {
+/** Waits until these elements are visible and no loading placeholder is left. With `mayLoad`, placeholders may be left. */
+export async function awaitReady(
+  page: Page,
+  wanted: readonly string[],
+  timeoutMs: number,
+  { mayLoad = false } = {},
+): Promise<void> {
   const isReady = `${JSON.stringify(wanted)}.every((one) => document.querySelector(one)?.checkVisibility()) &&
-    document.querySelector("[aria-label=Loading]") === null`;
+    (${mayLoad} || document.querySelector("[aria-label=Loading]") === null)`;
   const timeout = AbortSignal.timeout(timeoutMs);
   const late = new Promise<never>((_, reject) => {
     timeout.onabort = () => reject(new Error(`not ready after ${timeoutMs} ms: ${wanted.join(", ")}`));

@@ -25,9 +25,9 @@ await runProof(
     about: `Fills a database with 100,000 customers and a million ledger entries. Opens every page of the dashboard in Chromium with an
 empty cache, and measures the time until its content is shown and it responds to a click. Then searches, sorts, filters and selects
 in the list of customers.
-Fails if that takes longer than a second at p95 (15 seconds for a monthly statement, which reads all entries), if a first
-load has more than 250 kB of compressed JavaScript, if an interaction takes longer than 300 ms at p95, or if a page writes errors to its console. Charts and the sum of a ledger load
-later: their time and the size of their JavaScript are shown separately.`,
+Fails if that takes longer than a second at p95, if a first load has more than 250 kB of compressed JavaScript, if an interaction
+takes longer than 300 ms at p95, or if a page writes errors to its console. Charts, the sum of a ledger and the figures of a monthly
+statement, which reads all entries, load later: their time and the size of their JavaScript are shown separately.`,
     options: {
       customers: { default: 100_000, help: "customers with nine entries each" },
       entries: { default: 1_000_000, help: "total number of ledger entries; a busy customer gets the rest" },
@@ -100,9 +100,9 @@ function print({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }: Me
   console.log(`${times} ${kilobytes(scriptBytes).padStart(8)} of scripts  ${name}${charts}`);
 }
 
-function findFaults({ name, p95Ms, patience, scriptBytes }: Measured, p95MsMax: number): string[] {
+function findFaults({ name, p95Ms, scriptBytes }: Measured, p95MsMax: number): string[] {
   return findExceeded([
-    [`${name}: p95`, p95Ms, p95MsMax * patience, ms],
+    [`${name}: p95`, p95Ms, p95MsMax, ms],
     [`${name}: scripts`, scriptBytes, SCRIPT_BYTES_MAX, kilobytes],
   ]);
 }
@@ -136,7 +136,6 @@ function summarize(
 
 type Measured = {
   readonly name: string;
-  readonly patience: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   /** Includes parts that load later, such as charts and the sum of a ledger. */
@@ -180,7 +179,6 @@ async function measurePage(
   );
   return {
     name: page.name,
-    patience: page.patience ?? 1,
     p50Ms: median(readyMs),
     p95Ms: quantile(readyMs, 0.95),
     settledP95Ms,
@@ -192,16 +190,17 @@ async function measurePage(
 async function load(
   browser: Browser,
   { url, complaints, cookies }: Visit & { readonly cookies: Cookies },
-  { address, row }: { readonly address: string; readonly row: string },
+  { address, row, usable }: DashboardPage & { readonly address: string },
 ): Promise<Loaded> {
   const context = await openContext(browser, { url, appearance: APPEARANCE, complaints });
   await context.addCookies(cookies);
   const page = await context.newPage();
   const traffic = await watchTraffic(page);
   await page.goto(address, { waitUntil: "commit" });
-  await awaitReady(page, ["h1", row], READY_MS_MAX);
+  await awaitReady(page, ["h1", usable ?? row], READY_MS_MAX, { mayLoad: usable !== undefined });
   // Resolves when the page's thread is idle, so that it can respond to a click.
   const readyMs = Number(await page.evaluate("performance.now()"));
+  await awaitReady(page, [row], READY_MS_MAX);
   // Measured to the last response, without the quiet time that follows.
   await traffic.settle();
   const lastMs = Number(await page.evaluate(LAST_ANSWER_MS));

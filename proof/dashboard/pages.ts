@@ -11,8 +11,8 @@ export type DashboardPage = {
   readonly suffix?: string;
   /** Whether to open a customer with holds, if one exists. */
   readonly hasHolds?: boolean;
-  /** Multiplies the time limit for this page. Default: 1. */
-  readonly patience?: number;
+  /** Selects an element with which the page can be used while the rest is loading. Default: the page can be used once everything is shown. */
+  readonly usable?: string;
 };
 
 const HERE = "/projects/$projectId/$environment";
@@ -55,13 +55,13 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "pools", route: `${HERE}/features/pools`, row: "main section, main table" },
   { name: "usage", route: `${HERE}/usage`, row: LINE },
   { name: "events", route: `${HERE}/usage/events`, row: LINE },
-  // A statement reads every entry since the start of its month.
+  // A statement reads every entry since the start of its month. Meanwhile, another month can be chosen.
   {
     name: "month-end",
     route: `${HERE}/usage/month-end`,
     row: LINE,
     suffix: `?month=${new Date().toISOString().slice(0, 7)}`,
-    patience: 15,
+    usable: "main select",
   },
   { name: "exports", route: `${HERE}/usage/exports`, row: "main form" },
   { name: "requests", route: `${HERE}/requests`, row: LINE },
