@@ -6,7 +6,7 @@ import { type Ended, runPurser } from "../../test/purser.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
 import { readConfig, SETTINGS } from "../config.ts";
 import { openLog } from "../edge/log.ts";
-import { doctorCommand } from "./doctor.ts";
+import { describeCheckpoints, doctorCommand } from "./doctor.ts";
 import { describeCommand } from "./help.ts";
 import { migrateCommand } from "./migrate.ts";
 import { refuseUnsafeDatabase } from "./serve.ts";
@@ -46,12 +46,26 @@ test("doctor passes on a healthy database and fails without migrations", async (
   const healthy = await purser(["doctor"], database.url);
   expect(healthy.stdout).toContain("migrations: current");
   expect(healthy.stdout).toContain("connection: not encrypted, but local");
+  expect(healthy.stdout).toMatch(/ok +checkpoints: every \d+\w+, or earlier after \d+\w+ of WAL\n/);
   expect(healthy.code).toBe(0);
   await database.query("drop schema cell cascade");
   const broken = await purser(["doctor"], database.url);
   expect(broken.stdout).toMatch(/FAILURE migrations: \d+ missing/);
   expect(broken.stdout).toContain("partitions are missing: run purser migrate");
   expect(broken.code).toBe(1);
+});
+
+test("doctor recommends rarer checkpoints for a large database", () => {
+  const GB = 2 ** 30;
+  const usual = { timeout: "5min", seconds: 300, wal: "1GB", walBytes: GB, databaseBytes: 50 * GB };
+  expect(describeCheckpoints(usual)).toMatchObject({
+    level: "warning",
+    text: expect.stringContaining("every 5min, or earlier after 1GB of WAL: "),
+  });
+  expect(describeCheckpoints({ ...usual, databaseBytes: 9 * GB }).level).toBe("ok");
+  expect(describeCheckpoints({ ...usual, seconds: 900, walBytes: 16 * GB }).level).toBe("ok");
+  expect(describeCheckpoints({ ...usual, seconds: 900 }).level).toBe("warning");
+  expect(describeCheckpoints({ ...usual, walBytes: 16 * GB }).level).toBe("warning");
 });
 
 test("doctor names the missing search index and the file that builds it", async () => {

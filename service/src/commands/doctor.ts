@@ -29,6 +29,7 @@ export async function doctorCommand(options: {
       await inspectOldestTransaction(client),
       await inspectPartitions(client),
       ...(await inspectSearch(client)),
+      await inspectCheckpoints(client),
       await inspectSize(client),
     ];
     for (const { level, about, text } of findings) options.print(`${MARK[level]} ${about}: ${text}`);
@@ -135,6 +136,49 @@ async function inspectSearch(client: Client): Promise<Finding[]> {
     : "install the extensions pg_trgm and btree_gin on the server; then ";
   const text = `${lacking}: ${first}at a time when changes to customers can be blocked, run as the database owner: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
   return [{ level: "warning", about, text }];
+}
+
+async function inspectCheckpoints(client: Client): Promise<Finding> {
+  const { rows } = await client.query(`
+    select
+      current_setting('checkpoint_timeout') as timeout,
+      extract(epoch from current_setting('checkpoint_timeout')::interval)::integer as seconds,
+      current_setting('max_wal_size') as wal,
+      pg_size_bytes(current_setting('max_wal_size')) as wal_bytes,
+      pg_database_size(current_database()) as database_bytes`);
+  const { timeout, seconds, wal, wal_bytes, database_bytes } = rows[0];
+  return describeCheckpoints({
+    ...{ timeout, wal },
+    seconds: Number(seconds),
+    walBytes: Number(wal_bytes),
+    databaseBytes: Number(database_bytes),
+  });
+}
+
+type Checkpoints = {
+  /** As PostgreSQL shows the settings, such as "5min" and "1GB". */
+  readonly timeout: string;
+  readonly wal: string;
+  readonly seconds: number;
+  readonly walBytes: number;
+  readonly databaseBytes: number;
+};
+
+const GB = 2 ** 30;
+/** A smaller database has few pages, and each is changed many times between two checkpoints. */
+const CHECKPOINTS_MATTER_BYTES = 10 * GB;
+const CHECKPOINT_SECONDS_MIN = 900;
+const WAL_BYTES_MIN = 16 * GB;
+
+/** The first change of each page after a checkpoint writes the whole page to the WAL. */
+export function describeCheckpoints(settings: Checkpoints): Finding {
+  const { timeout, wal, seconds, walBytes, databaseBytes } = settings;
+  const about = "checkpoints";
+  const text = `every ${timeout}, or earlier after ${wal} of WAL`;
+  const isRare = seconds >= CHECKPOINT_SECONDS_MIN && walBytes >= WAL_BYTES_MIN;
+  if (isRare || databaseBytes < CHECKPOINTS_MATTER_BYTES) return { level: "ok", about, text };
+  const remedy = "set checkpoint_timeout to 15min or more and max_wal_size to 16GB or more";
+  return { level: "warning", about, text: `${text}: a charge writes less WAL if you ${remedy}` };
 }
 
 async function inspectSize(client: Client): Promise<Finding> {
