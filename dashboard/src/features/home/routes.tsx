@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { featuresQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { scopeRoute } from "../../frame/root-routes.tsx";
+import { waitBriefly } from "../../frame/wait-briefly.ts";
 import {
   BALANCE_BELOW,
   chargedQuery,
@@ -17,31 +18,28 @@ import {
   unnamedEventsQuery,
 } from "./queries.ts";
 
-/** Wait this long before showing placeholders. Shorter than on other pages, because each card has its own placeholder. */
-const WAIT_MS = 200;
-
 const homeRoute = createRoute({
   getParentRoute: () => scopeRoute,
   path: "/",
   validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
-  loader: async ({ context: { queryClient }, params, deps }) => {
+  loader: ({ context: { queryClient }, params, deps }) =>
     // Prefetching never throws, because each card shows its own error.
-    const parts = Promise.all([
-      queryClient.prefetchQuery(summaryQuery(params)),
-      queryClient.prefetchQuery(latestRequestsQuery(params)),
-      queryClient.prefetchQuery(hasCustomersQuery(params)),
-      queryClient.prefetchQuery(lowBalancesQuery(params, deps.balanceBelow)),
-      queryClient.prefetchQuery(unnamedEventsQuery(params)),
-      queryClient.prefetchQuery(runningOutQuery(params)),
-      queryClient.prefetchQuery(repeatedChargesQuery(params)),
-      queryClient.prefetchQuery(chargedQuery(params)),
-      queryClient.prefetchQuery(isDemoQuery(params)),
-      queryClient.prefetchQuery(featuresQuery(params)),
-      queryClient.prefetchQuery(poolsQuery(params)),
-    ]);
-    await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
-  },
+    waitBriefly(
+      Promise.all([
+        queryClient.prefetchQuery(summaryQuery(params)),
+        queryClient.prefetchQuery(latestRequestsQuery(params)),
+        queryClient.prefetchQuery(hasCustomersQuery(params)),
+        queryClient.prefetchQuery(lowBalancesQuery(params, deps.balanceBelow)),
+        queryClient.prefetchQuery(unnamedEventsQuery(params)),
+        queryClient.prefetchQuery(runningOutQuery(params)),
+        queryClient.prefetchQuery(repeatedChargesQuery(params)),
+        queryClient.prefetchQuery(chargedQuery(params)),
+        queryClient.prefetchQuery(isDemoQuery(params)),
+        queryClient.prefetchQuery(featuresQuery(params)),
+        queryClient.prefetchQuery(poolsQuery(params)),
+      ]),
+    ),
   component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
 });
 

@@ -3,6 +3,7 @@ import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { usageQuery } from "../../api/usage.ts";
 import { readUsageSearch, usageSettingsOf } from "../../format/usage-search.ts";
 import { scopeRoute } from "../../frame/root-routes.tsx";
+import { waitBriefly } from "../../frame/wait-briefly.ts";
 import { readClock } from "../../ui/time.tsx";
 import { readExportSearch } from "../exports/export-search.ts";
 import { lastMonth, monthQuery, readMonthSearch } from "../months/queries.ts";
@@ -45,7 +46,8 @@ const monthEndRoute = createRoute({
   validateSearch: readMonthSearch,
   loaderDeps: ({ search: { month } }) => ({ month: month ?? lastMonth() }),
   loader: ({ context: { queryClient }, params, deps }) =>
-    queryClient.prefetchQuery(monthQuery(params, deps.month)),
+    // Meanwhile, another month can be chosen.
+    waitBriefly(queryClient.prefetchQuery(monthQuery(params, deps.month))),
   component: lazyRouteComponent(() => import("../months/month-end-page.tsx"), "MonthEndPage"),
 });
 
