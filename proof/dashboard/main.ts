@@ -12,8 +12,6 @@ const SCRIPT_BYTES_MAX = 250_000;
 const APPEARANCE = { scheme: "light", width: 1440 } as const;
 const READY_MS_MAX = 15_000;
 const INTERACTION_MS_MAX = 300;
-/** An interaction is short, so it can be repeated more often than the load of a page. */
-const ACTS_PER_LOAD = 3;
 
 const LAST_ANSWER_MS = `Math.max(0, ...performance.getEntriesByType("resource")
   .filter(({ initiatorType }) => ["script", "fetch", "link"].includes(initiatorType))
@@ -31,10 +29,7 @@ statement, which reads all entries, load later: their time and the size of their
     options: {
       customers: { default: 100_000, help: "customers with nine entries each" },
       entries: { default: 1_000_000, help: "total number of ledger entries; a busy customer gets the rest" },
-      rounds: {
-        default: 10,
-        help: `loads of each page; each interaction is repeated ${ACTS_PER_LOAD} times as often`,
-      },
+      rounds: { default: 20, help: "loads of each page, and repetitions of each interaction" },
       "p95-ms": { default: 1_000, help: "limit in milliseconds; raise it on a busy machine" },
     },
   },
@@ -78,7 +73,7 @@ statement, which reads all entries, load later: their time and the size of their
     const interactions = await measureInteractions(await context.newPage(), {
       address,
       caller,
-      rounds: ACTS_PER_LOAD * rounds,
+      rounds,
     });
     for (const { name, p95Ms } of interactions) console.log(`${ms(p95Ms).padStart(9)} p95  ${name}`);
     faults.push(
