@@ -43,20 +43,25 @@ export default defineConfig({
   },
 });
 
+/** One for text, one for code. */
+const FONTS = 2;
+
 /** The fonts load together with the scripts. Otherwise the browser would load them after its first layout, and then lay out the page again. */
 function preloadFonts(): Plugin {
   return {
     name: "preload-fonts",
     transformIndexHtml: {
       order: "post",
-      handler: (_html, { bundle = {} }) =>
-        Object.keys(bundle)
-          .filter((file) => /-latin-wght-normal-[^/]*\.woff2$/.test(file))
-          .map((file) => ({
-            tag: "link",
-            attrs: { rel: "preload", as: "font", type: "font/woff2", href: `/${file}`, crossorigin: "" },
-            injectTo: "head",
-          })),
+      handler: (_html, { bundle }) => {
+        if (bundle === undefined) return [];
+        const fonts = Object.keys(bundle).filter((file) => /-latin-wght-normal-[^/]*\.woff2$/.test(file));
+        if (fonts.length !== FONTS) throw new Error(`found ${fonts.length} fonts to preload, not ${FONTS}`);
+        return fonts.map((file) => ({
+          tag: "link",
+          attrs: { rel: "preload", as: "font", type: "font/woff2", href: `/${file}`, crossorigin: "" },
+          injectTo: "head",
+        }));
+      },
     },
   };
 }

@@ -226,6 +226,6 @@ function describeCustomer(
   if (outcome !== "undone") return OUTCOMES[outcome];
   if (isCredits(report))
     return `−${countOf(credits, "credit")}${spent === 0 ? "" : ` (${formatCount(spent)} spent)`}`;
-  if (report.action.startsWith("plan.")) return plan === null ? "No plan" : `Back to ${plan}`;
+  if (report.action.startsWith("plan.")) return plan === null ? "No assigned plan" : `Back to ${plan}`;
   return report.action.includes("unblocked") ? "Blocked again" : "Unblocked";
 }

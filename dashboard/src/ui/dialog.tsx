@@ -86,8 +86,8 @@ export function Dialog({
       modal="trap-focus"
       onOpenChange={(open, { reason }) => {
         if (open || (isSticky && reason === "escape-key")) return;
-        if (reason === "escape-key" && isAsking) setAsking(false);
-        else if ((reason === "escape-key" || reason === "outside-press") && isFilled.current) setAsking(true);
+        if (reason === "outside-press" && isFilled.current) setAsking(true);
+        else if (reason === "escape-key" && isAsking) setAsking(false);
         else close();
       }}
       disablePointerDismissal={isSticky}
@@ -105,10 +105,6 @@ export function Dialog({
             finalFocus={findLastFocused}
             onInput={() => {
               isFilled.current = true;
-            }}
-            // Once sent, the input is no longer lost. If sending fails, closing the dialog discards it without asking.
-            onSubmit={() => {
-              isFilled.current = false;
             }}
             className={classNames(
               "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",

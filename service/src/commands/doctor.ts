@@ -174,11 +174,12 @@ const WAL_BYTES_MIN = 16 * GB;
 export function describeCheckpoints(settings: Checkpoints): Finding {
   const { timeout, wal, seconds, walBytes, databaseBytes } = settings;
   const about = "checkpoints";
-  const text = `every ${timeout}, or earlier after ${wal} of WAL`;
+  const text = `checkpoint_timeout is ${timeout}, max_wal_size ${wal}`;
   const isRare = seconds >= CHECKPOINT_SECONDS_MIN && walBytes >= WAL_BYTES_MIN;
   if (isRare || databaseBytes < CHECKPOINTS_MATTER_BYTES) return { level: "ok", about, text };
-  const remedy = "set checkpoint_timeout to 15min or more and max_wal_size to 16GB or more";
-  return { level: "warning", about, text: `${text}: a charge writes less WAL if you ${remedy}` };
+  const remedy = "with 15min and 16GB or more, charges write less WAL";
+  const cost = "but this needs as much free disk, and recovery after a crash takes longer";
+  return { level: "warning", about, text: `${text}: ${remedy}, ${cost}` };
 }
 
 async function inspectSize(client: Client): Promise<Finding> {

@@ -175,9 +175,7 @@ function Effect({ preview }: { preview: MovePreview }) {
               value: preview.expiresAt === null ? "Never" : <Time at={preview.expiresAt} />,
             },
             // Totals of prices count each price once.
-            ...(kind === "purchase"
-              ? [{ name: "Price", value: `Stays on the original grant of ${names.from}` }]
-              : []),
+            ...(kind === "purchase" ? [{ name: "Price", value: "Not moved" }] : []),
             ...(givenReference(reference) === null
               ? []
               : [

@@ -120,16 +120,17 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
  */
 export const COMPARED_MAX = 100_000;
 
-const FIRST_COMPARED = statement(
-  "customers.first_compared",
-  `
+// Unnamed, as below: a plan for environments of average size would sort a large one.
+const FIRST_COMPARED = {
+  name: "",
+  text: `/* customers.first_compared */
   select w.customer_number
   from cell.wallets as w
   where w.environment_id = $1
   order by w.customer_number desc
   offset ${COMPARED_MAX - 1}
   limit 1`,
-);
+};
 
 /**
  * Number of the oldest customer that is compared by balance, or 0 if all customers are. With this number as a parameter, PostgreSQL scans
