@@ -70,11 +70,7 @@ statement, which reads all entries, load later: their time and the size of their
     const context = await openContext(browser, { url, appearance: APPEARANCE, complaints });
     await context.addCookies(cookies);
     const address = `${url}/projects/${projectId}/live/customers`;
-    const interactions = await measureInteractions(await context.newPage(), {
-      address,
-      caller,
-      rounds,
-    });
+    const interactions = await measureInteractions(await context.newPage(), { address, caller, rounds });
     for (const { name, p95Ms } of interactions) console.log(`${ms(p95Ms).padStart(9)} p95  ${name}`);
     faults.push(
       ...measured.flatMap((page) => findFaults(page, p95MsMax)),

@@ -148,7 +148,8 @@ async function inspectCheckpoints(client: Client): Promise<Finding> {
       pg_database_size(current_database()) as database_bytes`);
   const { timeout, seconds, wal, wal_bytes, database_bytes } = rows[0];
   return describeCheckpoints({
-    ...{ timeout, wal },
+    timeout,
+    wal,
     seconds: Number(seconds),
     walBytes: Number(wal_bytes),
     databaseBytes: Number(database_bytes),

@@ -1,7 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { featuresQuery, poolsQuery } from "../../api/catalog-lists.ts";
-import { scopeRoute } from "../../frame/root-routes.tsx";
-import { waitBriefly } from "../../frame/wait-briefly.ts";
+import { scopeRoute, waitBriefly } from "../../frame/root-routes.tsx";
 import {
   BALANCE_BELOW,
   chargedQuery,

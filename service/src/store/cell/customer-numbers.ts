@@ -71,20 +71,9 @@ const FIND_BLOCKED = statement(
   limit ${BLOCKED_MAX + 1}`,
 );
 
-const IS_LARGE = statement(
-  "customers.is_large",
-  `
-  select
-  from cell.wallets as w
-  where w.environment_id = $1
-  order by w.customer_number
-  offset ${WALLETS_MAX}
-  limit 1`,
-);
-
 /** The numbers of all blocked customers. Null if there are too many wallets or blocked customers. */
 async function findBlocked(tx: Tx, environmentId: EnvironmentId): Promise<readonly number[] | null> {
-  if ((await tx.run(IS_LARGE, [environmentId])).rows.length > 0) return null;
+  if ((await nthNewest(tx, environmentId, WALLETS_MAX + 1)) !== null) return null;
   const { rows } = await tx.run(FIND_BLOCKED, [environmentId]);
   return rows.length > BLOCKED_MAX ? null : rows.map(([number]) => readInteger(number));
 }
@@ -120,25 +109,30 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
  */
 export const COMPARED_MAX = 100_000;
 
-// Unnamed, as below: a plan for environments of average size would sort a large one.
-const FIRST_COMPARED = {
-  name: "",
-  text: `/* customers.first_compared */
-  select w.customer_number
-  from cell.wallets as w
-  where w.environment_id = $1
-  order by w.customer_number desc
-  offset ${COMPARED_MAX - 1}
-  limit 1`,
-};
-
 /**
  * Number of the oldest customer that is compared by balance, or 0 if all customers are. With this number as a parameter, PostgreSQL scans
  * a small table in one go, which takes half the time of a subquery with a limit, and reads only a range of a large table.
  */
 export async function firstCompared(tx: Tx, environmentId: EnvironmentId): Promise<number> {
-  const [[number] = []] = (await tx.run(FIRST_COMPARED, [environmentId])).rows;
-  return number === undefined ? 0 : readInteger(number);
+  return (await nthNewest(tx, environmentId, COMPARED_MAX)) ?? 0;
+}
+
+// Unnamed: a plan for environments of average size would sort a large one.
+const NTH_NEWEST = {
+  name: "",
+  text: `/* customers.nth_newest */
+  select w.customer_number
+  from cell.wallets as w
+  where w.environment_id = $1
+  order by w.customer_number desc
+  offset $2::bigint - 1
+  limit 1`,
+};
+
+/** Number of the environment's `n`th newest customer. Null if it has fewer customers. */
+async function nthNewest(tx: Tx, environmentId: EnvironmentId, n: number): Promise<number | null> {
+  const [row] = (await tx.run(NTH_NEWEST, [environmentId, n])).rows;
+  return row === undefined ? null : readInteger(row[0]);
 }
 
 type Source = {
