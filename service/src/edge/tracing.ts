@@ -98,7 +98,7 @@ export class Tracing {
   }
 }
 
-/** The span of one request, with a child span for each wait in a queue and each use of the database. */
+/** The span of one request, with a child span for each wait in a queue and each round trip to the database. */
 export class RequestSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;
@@ -118,8 +118,12 @@ export class RequestSpan {
   }
 
   /** `batchSize` requests share one transaction or query. */
-  enterDatabase(batchSize: number): void {
-    this.#enter("database", { "purser.batch_size": batchSize });
+  enterRead(batchSize: number): void {
+    this.#enter("read", { "purser.batch_size": batchSize });
+  }
+
+  enterWrite(): void {
+    this.#enter("write", {});
   }
 
   /** Ends the current step. */

@@ -193,7 +193,7 @@ export class RequestQueue<T extends Waiting> {
 
   #taken(batch: T[]): T[] {
     this.#length -= batch.length;
-    for (const { request } of batch) request.span?.enterDatabase(batch.length);
+    for (const { request } of batch) request.span?.enterRead(batch.length);
     return batch;
   }
 

@@ -22,7 +22,8 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
   const answered = new Map<string, KeyedRequest>();
   for (const found of facts.keyedRequests) if (!found.isEnded) answered.set(keyId(found), found);
   for (const pending of batch) {
-    const { keyed } = pending.request;
+    const { keyed, span } = pending.request;
+    span?.enterWrite();
     const key = keyed === null ? null : keyId(keyed);
     const earlier = key === null ? undefined : answered.get(key);
     if (earlier !== undefined) {
