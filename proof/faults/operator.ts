@@ -4,7 +4,7 @@ import type { Context } from "../../service/src/manage/context.ts";
 import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
-import { openPool, type Pool } from "../../service/src/postgres/pool.ts";
+import { type OpenPool, openPool, type Pool } from "../../service/src/postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
 import { POOL } from "../harness/project.ts";
 import { integerBetween, pickFrom } from "../harness/random.ts";
@@ -27,7 +27,7 @@ const ASSIGNED_PLANS = ["starter", "growth", "studio", "metered", "postpaid"] as
 export class Operator {
   readonly #context: Context;
   readonly #history: History;
-  readonly #cell: Pool;
+  readonly #cell: OpenPool;
   #loop: Promise<void> = Promise.resolve();
   #isStopping = false;
 

@@ -26,8 +26,6 @@ import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
-import { AtOnce } from "./primitives/at-once.ts";
-import type { ProjectId } from "./primitives/brand.ts";
 import { VERSION } from "./primitives/version.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
@@ -40,15 +38,8 @@ import { extendHoldRoute, releaseHoldRoute, settleHoldRoute } from "./runtime/ho
 import { openHoldRoute } from "./runtime/holds/open-route.ts";
 import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
-import { toProblem as toRuntimeProblem } from "./runtime/reply.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
-
-/** In each project, reversals and hold reads use at most half of the connections that they share with the management API. */
-const RUNTIME_SHARE = {
-  ...{ max: 4, waitingMax: 200, waitMsMax: 8_000 },
-  refusal: () => toRuntimeProblem({ kind: "overloaded" }),
-};
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -92,11 +83,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       onResponse: log.observe("consume"),
     });
     const { cellOf, idempotencyDays } = parts.manage;
-    const atOnce = new AtOnce<ProjectId>(RUNTIME_SHARE);
-    const reverse = reverseRoute(
-      ({ cell, ...context }, reversal, keyed) =>
-        reverseByApiKey({ cell: cellOf(cell), idempotencyDays }, context, reversal, keyed),
-      atOnce,
+    const reverse = reverseRoute((context, reversal, keyed) =>
+      reverseByApiKey({ cell: cellOf(context), idempotencyDays }, context, reversal, keyed),
     );
     runtime.route({ ...reverse, onResponse: log.observe("consume/reverse") });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
@@ -112,8 +100,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     runtime.route({ ...extendHoldRoute(lanesOf), onResponse: log.observe("holds/extend") });
     runtime.route({ ...settleHoldRoute(lanesOf), onResponse: log.observe("holds/settle") });
     runtime.route({ ...releaseHoldRoute(lanesOf), onResponse: log.observe("holds/release") });
-    runtime.route(readHoldRoute({ cellOf, atOnce }));
-    runtime.route(listHoldsRoute({ cellOf, atOnce }));
+    runtime.route(readHoldRoute(cellOf));
+    runtime.route(listHoldsRoute(cellOf));
     runtime.route(readCustomerRoute({ readerOf, missing: missingFeature }));
   });
   await app.register(async (manage) => {

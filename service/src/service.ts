@@ -6,6 +6,7 @@ import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics, type PoolCounts } from "./edge/metrics.ts";
+import { Problem } from "./edge/problem.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
@@ -18,7 +19,7 @@ import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
 import { UnfitConnection } from "./postgres/own-backend.ts";
-import { openPool, type Pool } from "./postgres/pool.ts";
+import { type OpenPool, openPool, SharedPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { findDatabaseTrouble, isOutOfReach } from "./postgres/sql-error.ts";
 import { lossyTransaction, single } from "./postgres/transaction.ts";
@@ -61,6 +62,8 @@ export const POOLS = {
   // Separate pool, so that loading a large catalog delays only the requests that need it.
   catalogs: { name: "catalogs", sizeMax: 2 },
 } as const;
+
+const TOO_MANY = "Too many calls for this project are waiting for the database. Try again shortly.";
 
 export type Service = {
   readonly url: string;
@@ -204,6 +207,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   );
 
   // There is one cell, which contains all projects.
+  const refusal = () => new Problem("overloaded", { detail: TOO_MANY, retryAfterSeconds: 1 });
+  const shared = new SharedPool(managePool, refusal);
   const lanesOf = () => lanes;
   const readerOf = () => reader;
   const missingFeature = findMissingFeature((work) => single(pool, work));
@@ -229,7 +234,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
       control: managePool,
       failedLogIns,
       sessions,
-      cellOf: () => managePool,
+      cellOf: ({ projectId }) => shared.shareOf(projectId),
+      cellNamed: () => managePool,
       stopping: stopping.signal,
       sandboxRequest: sandboxRequest({
         lanesOf,
@@ -275,7 +281,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
-function countsOf({ totalCount, idleCount, waitingCount }: Pool, name: keyof typeof POOLS): PoolCounts {
+function countsOf({ totalCount, idleCount, waitingCount }: OpenPool, name: keyof typeof POOLS): PoolCounts {
   return { totalCount, idleCount, waitingCount, sizeMax: POOLS[name].sizeMax };
 }
 

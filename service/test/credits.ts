@@ -3,13 +3,13 @@ import type { Context } from "../src/manage/context.ts";
 import { addCredits } from "../src/manage/credits/add-credits.ts";
 import { assignPlan } from "../src/manage/customers/assign-plan.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
-import type { Pool } from "../src/postgres/pool.ts";
+import type { OpenPool } from "../src/postgres/pool.ts";
 import { brandAs, type CustomerId } from "../src/primitives/brand.ts";
 import { post, type Reply, type Setup, setup, setupSeeded, type TestDatabase } from "./harness.ts";
 import { contextOf, openTestPool, PRO, seedCredits } from "./seed.ts";
 
 export type Credits = Setup & {
-  readonly cell: Pool;
+  readonly cell: OpenPool;
   readonly context: Context;
   /** Sends a consume request with the test key. */
   consume(body: unknown, headers?: Record<string, string>): Promise<Reply>;

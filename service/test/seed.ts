@@ -5,7 +5,7 @@ import { createManagementToken } from "../src/manage/people/management-tokens.ts
 import { createFirstOwner } from "../src/manage/people/set-up.ts";
 import { type PlanInput, publishPlan } from "../src/manage/plans/publish-plan.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
-import { openPool, type Pool } from "../src/postgres/pool.ts";
+import { type OpenPool, openPool, type Pool } from "../src/postgres/pool.ts";
 import { brandAs, type CustomerId } from "../src/primitives/brand.ts";
 import { mayActAs, ROLES, type Role } from "../src/primitives/role.ts";
 
@@ -29,7 +29,7 @@ export const PRO: PlanInput = {
 };
 
 /** Waits longer for a connection than the service does, because the machine may be busy. */
-export function openTestPool(url: string, sizeMax = 1): Pool {
+export function openTestPool(url: string, sizeMax = 1): OpenPool {
   return openPool({ url, name: "test", sizeMax, connectTimeoutMs: 20_000, onIdleError: () => {} });
 }
 
@@ -50,7 +50,7 @@ export async function seedDatabases(
   const make = async <T>(
     name: SeededDatabase,
     from: string,
-    seed: (pool: Pool) => Promise<T>,
+    seed: (pool: OpenPool) => Promise<T>,
   ): Promise<T> => {
     await clone(name, from);
     const pool = openTestPool(url(name), 2);
@@ -87,7 +87,7 @@ export async function seedCredits(cell: Pool, context: Context): Promise<void> {
 }
 
 /** Creates an owner, and a management token for each role. */
-export async function seedPeople(control: Pool): Promise<Tokens> {
+export async function seedPeople(control: OpenPool): Promise<Tokens> {
   await createFirstOwner(control, OWNER);
   await control.query("update control.members set password_hash = $1", [CHEAP_HASH]);
   const actor = { kind: "system", id: null, requestId: null } as const;

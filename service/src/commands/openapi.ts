@@ -39,6 +39,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
       failedLogIns: new FailedLogIns(control),
       sessions: new LiveSessions(control, 3_600),
       cellOf: refuse,
+      cellNamed: refuse,
       stopping: new AbortController().signal,
       sandboxRequest: refuse,
     },

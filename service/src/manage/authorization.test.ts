@@ -27,6 +27,7 @@ const OPERATIONS = manageOperations({
   failedLogIns: new FailedLogIns(ANYWHERE),
   sessions: new LiveSessions(ANYWHERE, 3_600),
   cellOf: () => ANYWHERE,
+  cellNamed: () => ANYWHERE,
   stopping: new AbortController().signal,
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 });

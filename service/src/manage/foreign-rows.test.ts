@@ -35,6 +35,7 @@ const OPERATIONS = manageOperations({
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
+  cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(

@@ -25,6 +25,7 @@ const READS = manageOperations({
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
   cellOf: () => NOWHERE,
+  cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));

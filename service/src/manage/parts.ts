@@ -1,6 +1,7 @@
 import type { ProxyWatch } from "../edge/proxy-watch.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../primitives/brand.ts";
+import type { Scope } from "../store/control/scopes.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
@@ -17,8 +18,10 @@ export type ManageParts = {
   readonly control: Pool;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
-  /** Returns the connection pool of a cell, the database that stores a project's catalog and customers. */
-  readonly cellOf: (cell: string) => Pool;
+  /** Returns the project's share of the connections to its cell, the database with its catalog and customers. */
+  readonly cellOf: (scope: Pick<Scope, "cell" | "projectId">) => Pool;
+  /** Returns the connections to a cell, for work on several projects. */
+  readonly cellNamed: (cell: string) => Pool;
   /** Aborted when this process stops, so that long calls end and can be resumed in another process. */
   readonly stopping: AbortSignal;
   /** Runs a request in the runtime. Passed in, because `manage` and `runtime` do not import each other. */

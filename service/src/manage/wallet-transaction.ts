@@ -21,8 +21,8 @@ export function walletTransaction<T>(
   work: (tx: Tx) => Promise<T>,
   isKept?: (result: T) => boolean,
 ): Promise<T> {
-  const turns = TURNS.get(cell) ?? new AtOnce<string>(TURN);
-  TURNS.set(cell, turns);
+  const turns = TURNS.get(cell.source) ?? new AtOnce<string>(TURN);
+  TURNS.set(cell.source, turns);
   // Sorted, so that two calls for the same customers cannot deadlock.
   const customers = [...new Set([customerId].flat())].sort();
   const run = customers.reduceRight(
@@ -32,7 +32,7 @@ export function walletTransaction<T>(
   return run();
 }
 
-const TURNS = new WeakMap<Pool, AtOnce<string>>();
+const TURNS = new WeakMap<object, AtOnce<string>>();
 
 function tooMany(): Problem {
   return new Problem("overloaded", {

@@ -1,12 +1,61 @@
 import pg from "pg";
+import { AtOnce } from "../primitives/at-once.ts";
+import type { ProjectId } from "../primitives/brand.ts";
 import { claimBackend } from "./own-backend.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
-/** Connections for the control plane, jobs and commands. Lanes and readers use sessions. */
-export class Pool extends pg.Pool {
+/** Connections for the control plane, jobs and commands, or one project's share of them. Lanes and readers use sessions. */
+export type Pool = {
+  connect(): Promise<pg.PoolClient>;
+  /** Identifies the pool. Shares of one pool have the same source. */
+  readonly source: object;
   /** Backends whose commit got no response. Each may still wait for a synchronous standby. */
+  unanswered: readonly number[];
+  /** Runs work that uses one connection. Waits while the project already uses its share. */
+  enter<T>(work: () => Promise<T>): Promise<T>;
+};
+
+/** A pool with its connections, which the owner has to close. */
+export class OpenPool extends pg.Pool implements Pool {
+  readonly source = this;
   unanswered: readonly number[] = [];
+
+  enter<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+}
+
+const WAITING_MAX = 200;
+const WAIT_MS_MAX = 8_000;
+
+/** Lets each project use at most half of a pool's connections, so that its calls cannot block the calls of other projects. */
+export class SharedPool {
+  readonly #pool: OpenPool;
+  readonly #atOnce: AtOnce<ProjectId>;
+
+  /** `refusal` returns the error for work that finds too much work of its project waiting, or waits too long. */
+  constructor(pool: OpenPool, refusal: () => unknown) {
+    this.#pool = pool;
+    const max = Math.ceil(pool.options.max / 2);
+    this.#atOnce = new AtOnce({ max, waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX, refusal });
+  }
+
+  shareOf(projectId: ProjectId): Pool {
+    const pool = this.#pool;
+    const atOnce = this.#atOnce;
+    return {
+      connect: () => pool.connect(),
+      source: pool.source,
+      get unanswered() {
+        return pool.unanswered;
+      },
+      set unanswered(backends) {
+        pool.unanswered = backends;
+      },
+      enter: (work) => atOnce.run(projectId, work),
+    };
+  }
 }
 
 export function openPool(options: {
@@ -15,9 +64,9 @@ export function openPool(options: {
   sizeMax: number;
   connectTimeoutMs?: number;
   onIdleError: (error: Error) => void;
-}): Pool {
+}): OpenPool {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
-  const pool = new Pool({
+  const pool = new OpenPool({
     connectionString: options.url,
     max: options.sizeMax,
     connectionTimeoutMillis: connectTimeoutMs,

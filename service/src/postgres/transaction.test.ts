@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { OutcomeUnknown, RolledBack } from "./commit.ts";
-import { openPool, type Pool } from "./pool.ts";
+import { type OpenPool, openPool } from "./pool.ts";
 import { statement } from "./statement.ts";
 import { single, snapshot, transaction } from "./transaction.ts";
 
@@ -9,7 +9,7 @@ const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
 const PID = statement("test.pid", "select pg_backend_pid()");
 
-type Notes = { database: TestDatabase; pool: Pool; idleErrors: Error[] };
+type Notes = { database: TestDatabase; pool: OpenPool; idleErrors: Error[] };
 
 async function openNotes(): Promise<Notes> {
   const database = await createDatabase();

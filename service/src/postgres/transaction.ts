@@ -120,11 +120,15 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
 
 type Work<T> = (client: PoolClient, tx: Tx) => Promise<T>;
 
-async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
+function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
+  return pool.enter(() => useClient(pool, work));
+}
+
+async function useClient<T>(pool: Pool, work: Work<T>): Promise<T> {
   const client = await pool.connect();
   let isOver = false;
   const tx: Tx = {
-    source: pool,
+    source: pool.source,
     async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
       // If one of two parallel branches of `work` fails, the other may continue after the client was released.
       assert(!isOver, "a statement was sent after its transaction ended");

@@ -108,7 +108,7 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
     codes: FOR_ALL,
     handle: async (call) => {
       const { customerIds: ids, reference: named, ...body } = call.body;
-      const cell = cellOf(scopeOf(call).cell);
+      const cell = cellOf(scopeOf(call));
       const [asked, customers] = [contextOf(call), ids.map(toCustomerId)];
       // Rejects a malformed time before any customer is changed.
       const { credits, kind, pool, expiresAt } = readCredits(toCustomerId(""), body);
@@ -155,9 +155,9 @@ function previewingCredits({ cellOf }: ManageParts): Operation {
     }),
     handle: async (call) => {
       const { customerIds: ids, reference: named } = call.body;
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const references = new Map(ids.map((id) => [referenceFor(named, toCustomerId(id)), id]));
-      const grants = await single(cellOf(cell), (tx) =>
+      const grants = await single(cellOf(scopeOf(call)), (tx) =>
         findGrantsByReferences(tx, environmentId, [...references.keys()]),
       );
       return { received: [...references].flatMap(([own, id]) => (grants.has(own) ? [id] : [])) };
@@ -180,7 +180,7 @@ function blocking({ cellOf }: ManageParts, turns: Turns): Operation {
     answer: BulkResult,
     handle: async (call) => {
       const { customerIds: ids, blocked: isBlocked } = call.body;
-      const cell = cellOf(scopeOf(call).cell);
+      const cell = cellOf(scopeOf(call));
       const [asked, customers] = [contextOf(call), ids.map(toCustomerId)];
       const action = isBlocked ? "customers.blocked_in_bulk" : "customers.unblocked_in_bulk";
       const entry = { action, subject: "customers", after: { isBlocked } };

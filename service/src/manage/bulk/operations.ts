@@ -134,13 +134,14 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       }),
       codes: ["unknown_key", "ends_in_the_past", "overloaded"],
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const wanted = readAssignment(call.body);
-        const read = () => previewAssignments(cellOf(cell), environmentId, wanted);
+        const read = () => previewAssignments(cellOf(scopeOf(call)), environmentId, wanted);
         // A preview for few customers is fast, and must succeed even while other workspaces run bulk changes.
         const isShort = (wanted.filter.customerIds?.length ?? Number.POSITIVE_INFINITY) <= CHUNK_SIZE;
         const preview = await (isShort ? read() : turns.take(environmentId, read));
-        if (preview.kind !== "preview") throw await refuse(preview, cellOf(cell), environmentId, wanted.plan);
+        if (preview.kind !== "preview")
+          throw await refuse(preview, cellOf(scopeOf(call)), environmentId, wanted.plan);
         const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;
         return { ...counts, isExact, sample: [...sample], nextCursor: cursorOf(next) };
@@ -190,7 +191,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       codes: ["unknown_key", "ends_in_the_past", "changed_meanwhile", "overloaded"],
       handle: async (call) => {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
-        const cell = cellOf(scopeOf(call).cell);
+        const cell = cellOf(scopeOf(call));
         const outcome = await turns.take(scopeOf(call).environmentId, () =>
           reportInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
         );

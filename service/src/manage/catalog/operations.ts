@@ -51,9 +51,9 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
     assert(live !== null, "a project has both its environments");
     return live;
   };
-  const contextOfLive = async (call: Call): Promise<{ cell: string; context: Context }> => {
-    const { projectId, environmentId, cell } = await findLive(call);
-    return { cell, context: { projectId, environmentId, actor: actorOf(call) } };
+  const contextOfLive = async (call: Call): Promise<Context> => {
+    const { projectId, environmentId } = await findLive(call);
+    return { projectId, environmentId, actor: actorOf(call) };
   };
   return [
     operation({
@@ -69,8 +69,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
-        const document = toDocument(await exportCatalog(cellOf(cell), environmentId));
+        const { environmentId } = scopeOf(call);
+        const document = toDocument(await exportCatalog(cellOf(scopeOf(call)), environmentId));
         call.reply.header("etag", etagOfText(JSON.stringify(document)));
         return document;
       },
@@ -90,7 +90,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_DIFF,
       handle: async (call) => {
         const { catalog, archiveMissing = false } = call.body;
-        const cell = cellOf(scopeOf(call).cell);
+        const cell = cellOf(scopeOf(call));
         return answerDiff(await diffCatalog(cell, contextOf(call), fileOf(catalog), { archiveMissing }));
       },
     }),
@@ -115,7 +115,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_APPLY,
       handle: async (call) => {
         const { catalog, ...options } = call.body;
-        const cell = cellOf(scopeOf(call).cell);
+        const cell = cellOf(scopeOf(call));
         return answerApply(await applyCatalog(cell, contextOf(call), fileOf(catalog), readOptions(options)));
       },
     }),
@@ -133,9 +133,9 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       codes: CODES_OF_DIFF,
       handle: async (call) => {
         const archiveMissing = call.body?.archiveMissing ?? false;
-        const { cell, context } = await contextOfLive(call);
+        const context = await contextOfLive(call);
         const source = catalogOf(scopeOf(call).environmentId);
-        return answerDiff(await diffCatalog(cellOf(cell), context, source, { archiveMissing }));
+        return answerDiff(await diffCatalog(cellOf(scopeOf(call)), context, source, { archiveMissing }));
       },
     }),
     operation({
@@ -153,9 +153,11 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       answer: CatalogApplied,
       codes: CODES_OF_APPLY,
       handle: async (call) => {
-        const { cell, context } = await contextOfLive(call);
+        const context = await contextOfLive(call);
         const source = catalogOf(scopeOf(call).environmentId);
-        return answerApply(await applyCatalog(cellOf(cell), context, source, readOptions(call.body)));
+        return answerApply(
+          await applyCatalog(cellOf(scopeOf(call)), context, source, readOptions(call.body)),
+        );
       },
     }),
   ];

@@ -128,7 +128,7 @@ function moving({ cellOf }: ManageParts): Operation {
     ],
     handle: async (call) => {
       const input = readMove(customerIdOf(call), call.params.grant, call.body);
-      const outcome = await moveGrant(cellOf(scopeOf(call).cell), contextOf(call), input);
+      const outcome = await moveGrant(cellOf(scopeOf(call)), contextOf(call), input);
       if (!isMoved(outcome)) throw toProblem(outcome, input);
       const { kind, credits, spent, held, reference, from, to, toGrant } = outcome;
       return {
@@ -157,7 +157,7 @@ function previewing({ cellOf }: ManageParts): Operation {
     codes: ["unknown_key"],
     handle: async (call) => {
       const input = readMove(customerIdOf(call), call.params.grant, call.body);
-      const { outcome, parties } = await previewMove(cellOf(scopeOf(call).cell), scopeOf(call), input);
+      const { outcome, parties } = await previewMove(cellOf(scopeOf(call)), scopeOf(call), input);
       if (parties === null) {
         if (isMoved(outcome)) throw new Error("a move has two customers");
         throw toProblem(outcome, input);

@@ -106,7 +106,7 @@ function adding({ control, cellOf }: ManageParts): Operation {
     codes: ["unknown_key", "ends_in_the_past", "reference_reused", "too_many_grants", "balance_too_large"],
     handle: async (call) => {
       const input = readCredits(customerIdOf(call), call.body);
-      const outcome = await addCredits(cellOf(scopeOf(call).cell), contextOf(call), input);
+      const outcome = await addCredits(cellOf(scopeOf(call)), contextOf(call), input);
       if (outcome.kind === "added") {
         const { grant, balanceBefore, balanceAfter } = outcome;
         return { outcome: outcome.kind, grant, balanceBefore, balanceAfter };
@@ -139,10 +139,10 @@ function previewing({ control, cellOf }: ManageParts): Operation {
     body: CreditsBody,
     answer: CreditsPreview,
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { workspaceId } = principalOf(call);
       const input = readCredits(customerIdOf(call), call.body);
-      return previewCredits({ cell: cellOf(cell), control }, { environmentId, workspaceId }, input);
+      return previewCredits({ cell: cellOf(scopeOf(call)), control }, { environmentId, workspaceId }, input);
     },
   });
 }
@@ -192,7 +192,7 @@ function reversing({ cellOf }: ManageParts): Operation {
     codes: ["nothing_to_reverse", "reference_reused", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
       const { item = null, quantity = null, reference = null, note = null } = call.body;
-      const outcome = await reverseConsume(cellOf(scopeOf(call).cell), contextOf(call), {
+      const outcome = await reverseConsume(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         consumeId: call.params.consumeId,
         item,
@@ -225,11 +225,11 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     answer: ReversalPreview,
     codes: ["nothing_to_reverse", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { item = null, quantity = null } = call.body;
       const { consumeId } = call.params;
       const asked = { customerId: customerIdOf(call), consumeId, item, quantity };
-      const outcome = await previewReversal(cellOf(cell), environmentId, asked);
+      const outcome = await previewReversal(cellOf(scopeOf(call)), environmentId, asked);
       if (outcome.kind !== "preview") throw toProblem(outcome);
       return outcome.preview;
     },

@@ -51,7 +51,7 @@ export function revokeOperation({ cellOf }: ManageParts): Operation {
       customer: Customer,
     }),
     handle: async (call) => {
-      const outcome = await revokeGrant(cellOf(scopeOf(call).cell), contextOf(call), {
+      const outcome = await revokeGrant(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         grant: Number(call.params.grant),
         note: call.body?.note ?? null,

@@ -86,7 +86,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
         items: Type.Array(CustomerForecast),
       }),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const { sort = "soonest", days, balanceBelow, empty = "false" } = call.query;
         if (
           (sort === "balance") !== (balanceBelow !== undefined) ||
@@ -99,7 +99,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
               "must be `balance` if `balanceBelow` is sent, and only then. `balance` cannot be combined with `days` or `empty=true`",
           });
         const start = await historyStartOf(control, call);
-        return snapshot(cellOf(cell), async (tx) => {
+        return snapshot(cellOf(scopeOf(call)), async (tx) => {
           const catalog = await loadCatalog(tx, environmentId);
           const clock = await readClock(tx);
           const since = sinceOf(clock, start);

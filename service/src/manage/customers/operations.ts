@@ -94,7 +94,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       }),
       answer: pageOf(Customer),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const { search, plan, blocked, balanceBelow, cursor, limit, sort } = call.query;
         const filter = {
           search: search ?? null,
@@ -111,11 +111,14 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
                 "is `balance`, which requires `balanceBelow` and cannot be combined with `search` or `cursor`",
             });
           const lowest = { ...filter, balanceBelow: filter.balanceBelow };
-          return toPage(await listLowest(cellOf(cell), environmentId, lowest, readLimit(limit)), null);
+          return toPage(
+            await listLowest(cellOf(scopeOf(call)), environmentId, lowest, readLimit(limit)),
+            null,
+          );
         }
         const order = sort ?? "newest";
         const page = { environmentId, order, after: readPosition(cursor, order), limit: readLimit(limit) };
-        const { customers, next } = await listCustomers(cellOf(cell), filter, page);
+        const { customers, next } = await listCustomers(cellOf(scopeOf(call)), filter, page);
         return { items: [...customers], nextCursor: encodePosition(next, order) };
       },
     }),
@@ -156,7 +159,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["metadata_limit_exceeded"],
       handle: async (call) => {
         const { name, email, billingReference, metadata } = call.body;
-        await putCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
+        await putCustomer(cellOf(scopeOf(call)), contextOf(call), {
           customerId: customerIdOf(call),
           name: name ?? null,
           email: email ?? null,
@@ -225,8 +228,8 @@ export function customerNotFound(): Problem {
 }
 
 export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
-  const { cell, environmentId } = scopeOf(call);
-  const customer = await readCustomer(cellOf(cell), environmentId, customerIdOf(call));
+  const { environmentId } = scopeOf(call);
+  const customer = await readCustomer(cellOf(scopeOf(call)), environmentId, customerIdOf(call));
   if (customer === null) throw customerNotFound();
   return customer;
 }

@@ -52,7 +52,7 @@ function setting({ cellOf }: ManageParts): Operation {
         const message = "needs `features` or `allowances`: there is nothing to end";
         throw invalidField({ field: "endsAt", code: "wrong_form", message });
       }
-      const outcome = await setOverrides(cellOf(scopeOf(call).cell), contextOf(call), {
+      const outcome = await setOverrides(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         terms,
         endsAt: readTime("endsAt", endsAt) ?? null,
@@ -77,11 +77,11 @@ function listing({ cellOf }: ManageParts): Operation {
     query: strictObject(pageQuery),
     answer: pageOf(SetOverrides),
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
       const found = await listSetOverrides(
-        cellOf(cell),
+        cellOf(scopeOf(call)),
         { environmentId, customerId: customerIdOf(call) },
         page,
       );

@@ -107,7 +107,7 @@ function assigning({ cellOf }: ManageParts): Operation {
     handle: async (call) => {
       const { plan, anchor, startsAt, endsAt, shorten = false, asOf } = call.body;
       if (asOf != null) refusePeriodEnd({ startsAt, endsAt });
-      const cell = cellOf(scopeOf(call).cell);
+      const cell = cellOf(scopeOf(call));
       const outcome = await assignPlan(cell, contextOf(call), {
         customerId: customerIdOf(call),
         plan,
@@ -201,7 +201,7 @@ function ending({ cellOf }: ManageParts): Operation {
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
     codes: ["timestamp_out_of_range"],
     handle: async (call) => {
-      const { kind: outcome } = await endPlan(cellOf(scopeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await endPlan(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         asOf: readTime("asOf", call.query.asOf) ?? null,
       });
@@ -224,7 +224,7 @@ function dropping({ cellOf }: ManageParts): Operation {
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
     handle: async (call) => {
-      const { kind: outcome } = await dropNextPlan(cellOf(scopeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await dropNextPlan(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
       });
       if (outcome === "customer_not_found") throw customerNotFound();

@@ -71,7 +71,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       const page = { before: readIdCursor(cursor), since, limit: readLimit(limit) };
       const [from, to] = [readTime("from", call.query.from) ?? null, readTime("to", call.query.to) ?? null];
       const filter = { kind, feature, from, to };
-      const found = await listLedger(cellOf(scope.cell), scope, customerIdOf(call), filter, page);
+      const found = await listLedger(cellOf(scope), scope, customerIdOf(call), filter, page);
       if (found === null) throw customerNotFound();
       const { entries, next, broughtForward } = found;
       return { ...toPage(entries, next), ...describeWindow(since), broughtForward: [...broughtForward] };
@@ -96,10 +96,10 @@ function proof({ control, cellOf }: ManageParts): Operation {
     answer: Proof,
     codes: ["ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const since = await historyStartOf(control, call);
       const name = { environmentId, customerId: customerIdOf(call) };
-      const found = await proveWallet(cellOf(cell), name, since);
+      const found = await proveWallet(cellOf(scopeOf(call)), name, since);
       if (found === null) throw customerNotFound();
       return found;
     },
@@ -121,11 +121,11 @@ function grants({ control, cellOf }: ManageParts): Operation {
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
       const page = { before: readIdCursor(cursor), since, limit: readLimit(limit) };
-      const found = await listGrants(cellOf(cell), environmentId, customerIdOf(call), page);
+      const found = await listGrants(cellOf(scopeOf(call)), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return { ...toPage(found.grants, found.next), ...describeWindow(since) };
     },
@@ -145,10 +145,10 @@ function planChanges({ cellOf }: ManageParts): Operation {
     query,
     answer: pageOf(PlanChange),
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
-      const found = await listPlanChanges(cellOf(cell), environmentId, customerIdOf(call), page);
+      const found = await listPlanChanges(cellOf(scopeOf(call)), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return toPage(found.changes, found.next);
     },
@@ -175,7 +175,7 @@ function denials({ control, cellOf }: ManageParts): Operation {
       const [before = null] = decodeCursor(cursor, ["string"]) ?? [];
       const since = await historyStartOf(control, call);
       const page = { before, since, limit: readLimit(limit) };
-      const found = await listDenials(cellOf(scope.cell), scope, customerIdOf(call), page);
+      const found = await listDenials(cellOf(scope), scope, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return { ...toPage(found.denials, found.next), ...describeWindow(since) };
     },

@@ -62,9 +62,9 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
         ...windowAnswer,
       }),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const start = await historyStartOf(control, call);
-        return snapshot(cellOf(cell), async (tx) => {
+        return snapshot(cellOf(scopeOf(call)), async (tx) => {
           const catalog = await loadCatalog(tx, environmentId);
           const since = notBefore(start, brandAs<Instant>((await readClock(tx)) - DAYS * DAY_MS));
           const { numbers, examinedSince: loggedSince } = await findRepeating(tx, environmentId, {

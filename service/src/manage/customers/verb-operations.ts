@@ -36,7 +36,7 @@ function blocking({ cellOf }: ManageParts): Operation {
     body: strictObject({ blocked: Type.Boolean({ examples: [true] }) }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
     handle: async (call) => {
-      const { kind: outcome } = await blockCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await blockCustomer(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         isBlocked: call.body.blocked,
       });
@@ -66,7 +66,7 @@ function erasing({ cellOf }: ManageParts): Operation {
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["erased"]) }),
     handle: async (call) => {
-      const { kind: outcome } = await eraseCustomer(cellOf(scopeOf(call).cell), contextOf(call), {
+      const { kind: outcome } = await eraseCustomer(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
       });
       if (outcome === "customer_not_found") throw customerNotFound();

@@ -52,10 +52,10 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       }),
       answer: Type.Object({ ...pageOf(EventKey).properties, ...windowAnswer }),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const { named } = call.query;
         const start = await historyStartOf(control, call);
-        const keys = await listEventKeys(cellOf(cell), environmentId, start);
+        const keys = await listEventKeys(cellOf(scopeOf(call)), environmentId, start);
         const wanted = keys.filter(
           ({ name }) => named === undefined || (name !== null) === (named === "true"),
         );
@@ -85,7 +85,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       handle: async (call) => {
         const { name, unit = null } = call.body;
         const named = { key: call.params.key, name, unit };
-        await nameEventKey(cellOf(scopeOf(call).cell), contextOf(call), named);
+        await nameEventKey(cellOf(scopeOf(call)), contextOf(call), named);
         return named;
       },
     }),

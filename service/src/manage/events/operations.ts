@@ -125,10 +125,10 @@ function read({ control, cellOf }: ManageParts): Operation {
     }),
     answer: UsageEvent,
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const id = parseTimedId("evt", call.params.eventId);
       const since = await historyStartOf(control, call);
-      const event = id === null ? null : await readEvent(cellOf(cell), environmentId, { id, since });
+      const event = id === null ? null : await readEvent(cellOf(scopeOf(call)), environmentId, { id, since });
       if (event !== null) return event;
       throw new Problem("not_found", { detail: "There is no such event in this environment." });
     },
@@ -143,7 +143,7 @@ async function find(
   call: Call<unknown, Query>,
   customerId: CustomerId | null,
 ) {
-  const { cell, environmentId } = scopeOf(call);
+  const { environmentId } = scopeOf(call);
   const start = await historyStartOf(control, call);
   const before = readCursor(call.query.cursor);
   const filter: EventFilter = {
@@ -159,7 +159,7 @@ async function find(
     }),
   };
   const page = { before, limit: readLimit(call.query.limit) };
-  const listed = await listEvents(cellOf(cell), environmentId, filter, page);
+  const listed = await listEvents(cellOf(scopeOf(call)), environmentId, filter, page);
   if (listed === null) return { found: null, start };
   const { events, next } = listed;
   return { found: { items: [...events], nextCursor: next === null ? null : writeCursor(next) }, start };

@@ -47,7 +47,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         const since = await historyStartOf(control, call);
         const reachesOther = principalOf(call).environmentId === null;
         const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
-        const story = await readKey(cellOf(scope.cell), scope, asked);
+        const story = await readKey(cellOf(scope), scope, asked);
         if (story !== null) return story;
         throw new Problem("not_found", { detail: "This key was not used in this environment." });
       },
@@ -71,8 +71,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         const scope = scopeOf(call);
         const id = parseTimedId("den", call.params.denialId);
         const since = await historyStartOf(control, call);
-        const explanation =
-          id === null ? null : await explainDenial(cellOf(scope.cell), scope, { id, since });
+        const explanation = id === null ? null : await explainDenial(cellOf(scope), scope, { id, since });
         if (explanation !== null) return explanation;
         throw new Problem("not_found", { detail: "There is no such denial in this environment." });
       },

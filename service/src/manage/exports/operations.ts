@@ -73,7 +73,7 @@ function exportOperation<Row>(
     files: describeFiles(source.columns),
     codes: ["overloaded"],
     handle: async (call) => {
-      const { cell, environment, environmentId } = scopeOf(call);
+      const { environment, environmentId } = scopeOf(call);
       const { format = "csv", cursor } = call.query;
       const [from, to] = [readTime("from", call.query.from), readTime("to", call.query.to)];
       const about = aboutOf({ kind: source.kind, environmentId, from, to });
@@ -96,7 +96,7 @@ function exportOperation<Row>(
       };
       const end = turns.begin(scopeOf(call).environmentId);
       try {
-        const file = await exportFile(cellOf(cell), contextOf(call), source, request);
+        const file = await exportFile(cellOf(scopeOf(call)), contextOf(call), source, request);
         addAbortSignal(stopping, file.content).once("close", end);
         endStalled(reply.raw, STALLED);
         if (windowNow !== null) endAfter(reply.raw, msLeft(windowStart, windowNow));

@@ -92,7 +92,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         const { name, unit = null, pool = "credits", cost } = call.body;
         const { key } = call.params;
         const outcome = await defineFeature(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key, name, unit, pool, cost: { credits: cost.credits, per: cost.per ?? 1 } },
           readPreconditions(call.request),
@@ -126,7 +126,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["changed_meanwhile"],
       handle: async (call) => {
         const outcome = await archiveFeature(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key: call.params.key, archived: call.body?.archived ?? true },
           readPreconditions(call.request),
@@ -148,8 +148,8 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
 }
 
 function readCatalog(cellOf: ManageParts["cellOf"], call: Call): Promise<Catalog> {
-  const { cell, environmentId } = scopeOf(call);
-  return single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
+  const { environmentId } = scopeOf(call);
+  return single(cellOf(scopeOf(call)), (tx) => loadCatalog(tx, environmentId));
 }
 
 async function answer(
@@ -172,10 +172,12 @@ async function describeFeatures(
   catalog: Catalog,
   features: readonly CatalogFeature[],
 ): Promise<Feature[]> {
-  const { cell, environmentId } = scopeOf(call);
+  const { environmentId } = scopeOf(call);
   const versions = [...catalog.plans.values()].map((plan) => latestVersion(plan).id);
   const ids = features.map(({ id }) => id);
-  const users = await single(cellOf(cell), (tx) => findVersionsWith(tx, environmentId, versions, ids));
+  const users = await single(cellOf(scopeOf(call)), (tx) =>
+    findVersionsWith(tx, environmentId, versions, ids),
+  );
   return features.map((feature) => describeFeature(catalog, feature, users.get(feature.id) ?? []));
 }
 

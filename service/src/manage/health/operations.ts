@@ -75,7 +75,7 @@ type Installation = Static<typeof Installation>;
 
 async function describeInstallation(parts: ManageParts): Promise<Installation> {
   const { postgresVersion, databaseBytes, clock, migration } = await single(parts.control, readControlHealth);
-  const inCell = await single(parts.cellOf(MAIN_CELL), async (tx) => ({
+  const inCell = await single(parts.cellNamed(MAIN_CELL), async (tx) => ({
     migration: await readCellMigration(tx),
     tables: await listLargestTables(tx, TABLES_MAX),
   }));

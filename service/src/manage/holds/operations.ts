@@ -48,7 +48,7 @@ function listing({ control, cellOf }: ManageParts): Operation {
     }),
     answer: Type.Object({ ...pageOf(HoldView).properties, ...windowAnswer }),
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const { status, cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
       const page = {
@@ -57,7 +57,7 @@ function listing({ control, cellOf }: ManageParts): Operation {
         isOpen: status === "open",
         since,
       };
-      const found = await listHolds(cellOf(cell), environmentId, customerIdOf(call), page);
+      const found = await listHolds(cellOf(scopeOf(call)), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return { ...toPage(found.holds, found.next), ...describeWindow(since) };
     },
@@ -124,7 +124,7 @@ function releasing({ cellOf }: ManageParts): Operation {
     codes: ["hold_not_found", "hold_settled", "hold_released", "hold_expired"],
     handle: async (call) => {
       const { holdId } = call.params;
-      const outcome = await releaseHold(cellOf(scopeOf(call).cell), contextOf(call), {
+      const outcome = await releaseHold(cellOf(scopeOf(call)), contextOf(call), {
         customerId: customerIdOf(call),
         holdId,
       });

@@ -97,10 +97,10 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       query: strictObject(pageQuery),
       answer: pageOf(OpeningBalances),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const { cursor, limit } = call.query;
         const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
-        const { customers, next } = await listOpeningBalances(cellOf(cell), environmentId, page);
+        const { customers, next } = await listOpeningBalances(cellOf(scopeOf(call)), environmentId, page);
         return toPage(customers, next);
       },
     }),
@@ -158,7 +158,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const { name, dryRun, onError } = call.query;
         const isDryRun = dryRun === "true";
         const job = {
-          cell: cellOf(scopeOf(call).cell),
+          cell: cellOf(scopeOf(call)),
           context: contextOf(call),
           name,
           isDryRun,

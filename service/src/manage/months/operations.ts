@@ -84,7 +84,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       answer: Month,
       codes: ["overloaded", "ledger_detached", "total_too_large"],
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const { month } = call.params;
         const start = await historyStartOf(control, call);
         const range = rangeOf(month, start);
@@ -92,7 +92,9 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
         const closed =
           range === null
             ? null
-            : await turns.take(environmentId, () => closeMonth(cellOf(cell), environmentId, range, isWanted));
+            : await turns.take(environmentId, () =>
+                closeMonth(cellOf(scopeOf(call)), environmentId, range, isWanted),
+              );
         if (range === null || closed === null) throw notFound();
         return { ...describe(month, range, closed), ...describeWindow(start) };
       },

@@ -46,7 +46,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key", "changed_meanwhile", "precondition_required"],
       handle: async (call) => {
         const outcome = await putDraft(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key: call.params.key, ...readTerms(call.body) },
           readPreconditions(call.request),
@@ -69,7 +69,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["changed_meanwhile"],
       handle: async (call) => {
         const outcome = await discardDraft(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key: call.params.key },
           readPreconditions(call.request),
@@ -116,7 +116,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { reach, expectedVersion = null } = call.body;
         const outcome = await publishDraft(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key: call.params.key, reach, expectedVersion },
           readPreconditions(call.request),
@@ -131,9 +131,10 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
 type PlanCall = Parameters<typeof answerPlan>[0] & { readonly params: { readonly key: string } };
 
 async function diffPlan(cellOf: ManageParts["cellOf"], call: PlanCall): Promise<PlanDiff> {
-  const { environmentId, cell: name } = scopeOf(call);
+  const scope = scopeOf(call);
+  const { environmentId } = scope;
   const { key } = call.params;
-  const cell = cellOf(name);
+  const cell = cellOf(scope);
   const { catalog, plan, draft } = await single(cell, (tx) => readPlanState(tx, environmentId, key));
   if (plan === null && draft === null) throw missing("plan");
   if (draft === null) throw noDraft();

@@ -89,10 +89,12 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       }),
       answer: Plan,
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const before = call.query.before === undefined ? null : Number(call.query.before);
         const { key } = call.params;
-        const state = await single(cellOf(cell), (tx) => readPlanState(tx, environmentId, key, before));
+        const state = await single(cellOf(scopeOf(call)), (tx) =>
+          readPlanState(tx, environmentId, key, before),
+        );
         return answerPlan(call, state);
       },
     }),
@@ -114,7 +116,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { key } = call.params;
         const outcome = await archivePlan(
-          cellOf(scopeOf(call).cell),
+          cellOf(scopeOf(call)),
           contextOf(call),
           { key, archived: call.body?.archived ?? true },
           readPreconditions(call.request),
@@ -150,7 +152,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key"],
       handle: async (call) => {
         const { plan } = call.body;
-        const cell = cellOf(scopeOf(call).cell);
+        const cell = cellOf(scopeOf(call));
         const outcome = await setDefaultPlan(cell, contextOf(call), { plan });
         if (outcome.kind === "plan_not_found")
           throw await unassignablePlan(cell, scopeOf(call).environmentId, plan ?? "");
@@ -161,8 +163,8 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
 }
 
 function listPlanStates(cellOf: ManageParts["cellOf"], call: Call): Promise<PlanState[]> {
-  const { cell, environmentId } = scopeOf(call);
-  return single(cellOf(cell), async (tx) => {
+  const { environmentId } = scopeOf(call);
+  return single(cellOf(scopeOf(call)), async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const drafts = new Map((await listPlanDrafts(tx, environmentId)).map((draft) => [draft.key, draft]));
     const keys = new Set([...catalog.plans.values().map(({ key }) => key), ...drafts.keys()]);
@@ -176,11 +178,11 @@ function withLatest(
   call: Call,
   states: readonly PlanState[],
 ): Promise<PlanState[]> {
-  const { cell, environmentId } = scopeOf(call);
+  const { environmentId } = scopeOf(call);
   const [first] = states;
   if (first === undefined) return Promise.resolve([]);
   const latest = states.flatMap(({ plan }) => plan?.versions.at(-1) ?? []);
-  return single(cellOf(cell), async (tx) => {
+  return single(cellOf(scopeOf(call)), async (tx) => {
     const catalog = await withTerms(tx, environmentId, first.catalog, latest);
     return states.map(({ key, draft }) => toPlanState(catalog, key, draft));
   });

@@ -39,8 +39,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       query: strictObject(pageQuery),
       answer: pageOf(CreditPool),
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
-        const catalog = await single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
+        const { environmentId } = scopeOf(call);
+        const catalog = await single(cellOf(scopeOf(call)), (tx) => loadCatalog(tx, environmentId));
         return pageByKey(poolContents(catalog), call.query);
       },
     }),
@@ -59,7 +59,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["catalog_too_large"],
       handle: async (call) => {
         const pool = { key: call.params.key, name: call.body.name };
-        await definePool(cellOf(scopeOf(call).cell), contextOf(call), pool);
+        await definePool(cellOf(scopeOf(call)), contextOf(call), pool);
         return pool;
       },
     }),

@@ -93,7 +93,7 @@ function list({ control, cellOf }: ManageParts): Operation {
         after: readLogCursor("after", after),
         limit: readLimit(limit),
       };
-      const { items, next, latest } = await listRequests(cellOf(scope.cell), scope, filter, page);
+      const { items, next, latest } = await listRequests(cellOf(scope), scope, filter, page);
       return {
         items,
         nextCursor: next === null ? null : publicId("log", next),
@@ -127,11 +127,11 @@ function summary({ control, cellOf }: ManageParts): Operation {
     }),
     answer: Type.Object({ ...RequestSummary.properties, ...windowAnswer }),
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const start = await historyStartOf(control, call);
       const window = { hours: Number(call.query.hours ?? "24"), start };
       return {
-        ...(await summarizeRequests(cellOf(cell), environmentId, window)),
+        ...(await summarizeRequests(cellOf(scopeOf(call)), environmentId, window)),
         ...describeWindow(start),
       };
     },
@@ -173,7 +173,7 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
         },
         filter: { ...readOutcomeFilter(call.query), feature: feature ?? null },
       };
-      const found = await listCustomerRequests(cellOf(scope.cell), scope, customerIdOf(call), page);
+      const found = await listCustomerRequests(cellOf(scope), scope, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       const { items, next } = found;
       const nextCursor = next === null ? null : writeCustomerCursor(next);

@@ -80,7 +80,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
         const scope = scopeOf(call);
         const { endpoint, times, ...body } = call.body;
         const { answers, charged } = await sendSandboxRequests(
-          { cell: cellOf(scope.cell), sandboxRequest },
+          { cell: cellOf(scope), sandboxRequest },
           { scope, actor: actorOf(call) },
           { endpoint, times, body, requestId: call.request.id },
         );

@@ -56,11 +56,11 @@ const query = strictObject({
   }),
 });
 
-export function searchOperations({ control, cellOf }: ManageParts): Operation[] {
+export function searchOperations({ control, cellNamed }: ManageParts): Operation[] {
   const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
     const { workspaceId } = principalOf(call);
     const scopes = await single(control, (tx) => listScopes(tx, workspaceId));
-    return searchScopes(cellOf, {
+    return searchScopes(cellNamed, {
       scopes: scopes.filter(({ environmentId }) => isReached(environmentId)),
       text: call.query.q,
       since: await readHistoryStart(control, workspaceId),
@@ -106,10 +106,10 @@ type SearchInput = {
 };
 
 /** Searches the given environments in each cell that stores them. */
-async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
+async function searchScopes(cellNamed: (cell: string) => Pool, input: SearchInput): Promise<Found> {
   const all: Found[] = [];
   for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {
-    all.push(await single(cellOf(cell), (tx) => searchCell(tx, { ...input, scopes })));
+    all.push(await single(cellNamed(cell), (tx) => searchCell(tx, { ...input, scopes })));
   }
   const merge = <T>(of: (found: Found) => readonly T[]): T[] => all.flatMap(of).slice(0, FOUND_MAX);
   return {

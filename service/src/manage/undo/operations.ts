@@ -106,8 +106,8 @@ const WHAT =
 /** Undoes audited changes. Undoing a bulk change counts as a long-running call, like the bulk change itself. */
 export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
   const inTurn = async <T>(call: Call<{ entryId: string }>, work: () => Promise<T>): Promise<T> => {
-    const { cell, environmentId } = scopeOf(call);
-    const isBulk = await isBulkEntry(cellOf(cell), environmentId, call.params.entryId);
+    const { environmentId } = scopeOf(call);
+    const isBulk = await isBulkEntry(cellOf(scopeOf(call)), environmentId, call.params.entryId);
     return isBulk ? turns.take(environmentId, work) : work();
   };
   return [
@@ -123,9 +123,9 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       answer: Undo,
       codes: ["not_undoable"],
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
+        const { environmentId } = scopeOf(call);
         const outcome = await inTurn(call, () =>
-          previewUndo(cellOf(cell), environmentId, call.params.entryId, callerOf(call)),
+          previewUndo(cellOf(scopeOf(call)), environmentId, call.params.entryId, callerOf(call)),
         );
         return describe(outcome);
       },
@@ -144,10 +144,9 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       answer: Undo,
       codes: ["not_undoable"],
       handle: async (call) => {
-        const { cell } = scopeOf(call);
         const outcome = await inTurn(call, () =>
           reportInterruption(() =>
-            undoEntry(cellOf(cell), contextOf(call), call.params.entryId, callerOf(call)),
+            undoEntry(cellOf(scopeOf(call)), contextOf(call), call.params.entryId, callerOf(call)),
           ),
         );
         return describe(outcome);

@@ -61,11 +61,11 @@ export function balanceOperation(parts: ManageParts): Operation {
     }),
     codes: ["ledger_detached"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = await readDivision(parts.cellOf(cell), call.query);
+      const division = await readDivision(parts.cellOf(scopeOf(call)), call.query);
       const { pool = "credits" } = call.query;
-      return snapshot(parts.cellOf(cell), async (tx) => {
+      return snapshot(parts.cellOf(scopeOf(call)), async (tx) => {
         await holdLedger(tx);
         const record = await findCustomerRecord(tx, { environmentId, customerId: customerIdOf(call) });
         if (record === null) throw customerNotFound();

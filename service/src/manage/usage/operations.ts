@@ -67,7 +67,7 @@ export function rangeOfCall(
   { isDivided }: { readonly isDivided: boolean },
 ) {
   const { from, to, bucket = "day" } = call.query;
-  const pools = { control, cell: cellOf(scopeOf(call).cell) };
+  const pools = { control, cell: cellOf(scopeOf(call)) };
   return readRange(pools, principalOf(call).workspaceId, {
     from,
     to,
@@ -136,12 +136,12 @@ function chart(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = await readDivision(parts.cellOf(cell), call.query);
+      const division = await readDivision(parts.cellOf(scopeOf(call)), call.query);
       const grouping = readGrouping(call.query);
       const { source = "charges" } = call.query;
-      return snapshot(parts.cellOf(cell), async (tx) => {
+      return snapshot(parts.cellOf(scopeOf(call)), async (tx) => {
         if ("field" in grouping && (source === "events" || source === "charges")) await holdRows(tx, source);
         const catalog = await loadCatalog(tx, environmentId);
         const scope = readScope(catalog, environmentId, range, call.query);

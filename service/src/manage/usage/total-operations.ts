@@ -68,9 +68,9 @@ function totals(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
-      return snapshot(parts.cellOf(cell), async (tx) => {
+      return snapshot(parts.cellOf(scopeOf(call)), async (tx) => {
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
         if (customer === null) throw customerNotFound();
@@ -127,10 +127,10 @@ function decisions(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: true });
-      const division = await readDivision(parts.cellOf(cell), call.query);
-      return snapshot(parts.cellOf(cell), async (tx) => {
+      const division = await readDivision(parts.cellOf(scopeOf(call)), call.query);
+      return snapshot(parts.cellOf(scopeOf(call)), async (tx) => {
         const catalog = await loadCatalog(tx, environmentId);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
         if (customer === null) throw customerNotFound();
@@ -200,9 +200,9 @@ function customers(parts: ManageParts): Operation {
     }),
     codes: ["total_too_large"],
     handle: async (call) => {
-      const { cell, environmentId } = scopeOf(call);
+      const { environmentId } = scopeOf(call);
       const range = await rangeOfCall(parts, call, { isDivided: false });
-      return snapshot(parts.cellOf(cell), async (tx) => {
+      return snapshot(parts.cellOf(scopeOf(call)), async (tx) => {
         const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
         const { completeTo } = await readUsageProgress(tx);
         const by = call.query.by ?? MEASURE[scope.kind];

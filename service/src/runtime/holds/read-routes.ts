@@ -4,8 +4,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import type { AtOnce } from "../../primitives/at-once.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type ProjectId } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
 import { HOLD_NUMBER_MAX, nameHold, parseHoldId } from "../../primitives/hold-id.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
@@ -16,17 +15,13 @@ import { type Answer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { customerParams, HoldPage, holdParams, holdsQuery, ShownHold } from "./schema.ts";
 
-type ReadParts = {
-  readonly cellOf: (cell: string) => Pool;
-  /** Limits concurrent reads per project. */
-  readonly atOnce: AtOnce<ProjectId>;
-};
+type CellOf = (caller: Pick<Caller, "cell" | "projectId">) => Pool;
 
 const LIMIT_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
 /** Returns a hold, and how it ended. */
-export function readHoldRoute(parts: ReadParts) {
+export function readHoldRoute(cellOf: CellOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}",
     scope: "consume",
@@ -37,7 +32,7 @@ export function readHoldRoute(parts: ReadParts) {
     answer: { description: "The hold.", ...ShownHold },
     codes: ["hold_not_found"],
     handle: ({ key }, { params: { holdId } }) =>
-      read(parts, key, async (tx) => {
+      read(cellOf, key, async (tx) => {
         const { environmentId } = key;
         const id = parseHoldId(holdId);
         if (id === null) throw toProblem({ kind: "hold_not_found" });
@@ -54,7 +49,7 @@ export function readHoldRoute(parts: ReadParts) {
 }
 
 /** A customer's holds, newest first. */
-export function listHoldsRoute(parts: ReadParts) {
+export function listHoldsRoute(cellOf: CellOf) {
   return runtimeRoute({
     path: "/v1/customers/{customerId}/holds",
     scope: "consume",
@@ -69,7 +64,7 @@ export function listHoldsRoute(parts: ReadParts) {
     answer: { description: "A page of holds.", ...HoldPage },
     codes: [],
     handle: ({ key }, { params, query: { status, limit, cursor } }) =>
-      read(parts, key, async (tx) => {
+      read(cellOf, key, async (tx) => {
         const { environmentId } = key;
         refuseIfAny(checkTexts(params, ["customerId"]));
         const size = limit === undefined ? LIMIT_DEFAULT : Number(limit);
@@ -115,13 +110,9 @@ async function viewShown(
 }
 
 /** Reads on a pool connection, because lanes are only for decisions. */
-async function read(
-  { cellOf, atOnce }: ReadParts,
-  { projectId, cell }: Caller,
-  work: (tx: Tx) => Promise<object>,
-): Promise<Answer> {
+async function read(cellOf: CellOf, caller: Caller, work: (tx: Tx) => Promise<object>): Promise<Answer> {
   try {
-    const found = await atOnce.run(projectId, () => single(cellOf(cell), work));
+    const found = await single(cellOf(caller), work);
     return { text: JSON.stringify(found), isReplay: false, reason: null };
   } catch (error) {
     const trouble = findDatabaseTrouble(error);

@@ -8,14 +8,7 @@ import {
 } from "../../entitlement/reversal.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import type { AtOnce } from "../../primitives/at-once.ts";
-import {
-  brandAs,
-  type CustomerId,
-  type FeatureKey,
-  type ProjectId,
-  type Quantity,
-} from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type FeatureKey, type Quantity } from "../../primitives/brand.ts";
 import { checkTexts, refuseIfAny } from "../read-fields.ts";
 import { toAnswer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
@@ -28,8 +21,8 @@ export type ReverseCharge = (
   keyed: KeyedReversal,
 ) => Promise<KeyedReversalOutcome>;
 
-/** Reverses a charge, or a part of it. `atOnce` limits concurrent reversals per project. */
-export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce<ProjectId>) {
+/** Reverses a charge, or a part of it. */
+export function reverseRoute(reverse: ReverseCharge) {
   return runtimeRoute({
     path: "/v1/consume/{consumeId}/reverse",
     scope: "reverse",
@@ -57,9 +50,7 @@ export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce<ProjectId>) 
       const reversal = readReversal(params.consumeId, body);
       const actor: Actor = { kind: "api_key", id: String(key.id), requestId };
       const keyed = keyReversal(reversal, body.idempotencyKey ?? null);
-      const outcome = await atOnce.run(projectId, () =>
-        reverse({ projectId, environmentId, cell, actor }, reversal, keyed),
-      );
+      const outcome = await reverse({ projectId, environmentId, cell, actor }, reversal, keyed);
       if (outcome.kind !== "answered") throw refusalOf(outcome);
       return toAnswer(outcome, { customerId: reversal.customerId, items: [], hasItems: false });
     },
