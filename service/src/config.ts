@@ -78,8 +78,9 @@ export const SETTINGS = {
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
     "pur_test_ or pur_live_ key of the first project, created by `purser serve` if the database has no projects",
-  PURSER_URL: "URL of the service, for `purser catalog` and `purser export` (default: http://127.0.0.1:3300)",
-  PURSER_TOKEN: "management token for `purser catalog` and `purser export`",
+  PURSER_URL:
+    "URL of the service, for `purser catalog`, `purser export` and `purser mcp` (default: http://127.0.0.1:3300)",
+  PURSER_TOKEN: "management token for `purser catalog`, `purser export` and `purser mcp`",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
   INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
   INIT_API_KEY_FILE: "file to read INIT_API_KEY from",

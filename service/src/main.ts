@@ -37,7 +37,7 @@ async function main(args: string[]): Promise<void> {
   switch (command) {
     case "version":
       return print(VERSION);
-    // Only `openapi`, `dev` and `serve` load the server, because the other commands start much faster without it.
+    // Only `openapi`, `dev`, `serve` and `mcp` load the server, because the other commands start much faster without it.
     case "openapi": {
       const { renderOpenApi } = await import("./commands/openapi.ts");
       return print(await renderOpenApi(values.manage ? "manage" : "runtime"));
@@ -74,6 +74,10 @@ async function main(args: string[]): Promise<void> {
       return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
     case "export":
       return exportCommand({ ...values, client: readClientConfig(), directory: argument, print });
+    case "mcp": {
+      const { mcpCommand } = await import("./commands/mcp/mcp.ts");
+      return mcpCommand({ ...values, client: readClientConfig(), print });
+    }
     case "doctor": {
       const isHealthy = await doctorCommand({ ...readConfig(), print });
       if (!isHealthy) process.exitCode = 1;
@@ -137,6 +141,7 @@ function parse(args: string[]) {
         reach: { type: "string", default: "new_assignments" },
         "dry-run": { type: "boolean", default: false },
         "archive-missing": { type: "boolean", default: false },
+        write: { type: "boolean", default: false },
       },
     });
   } catch (error) {
@@ -187,7 +192,7 @@ function explain(error: unknown): string {
     case "42501": // insufficient_privilege
       return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":
-      return `${message}\nAre the dependencies installed? In a checkout: npm ci`;
+      return `${message}\nAre the dependencies installed? In a checkout: npm ci. Elsewhere: npm install --include=optional`;
     default:
       return message;
   }

@@ -33,10 +33,31 @@ export async function send(
   path: string,
   body?: unknown,
 ): Promise<Response> {
-  const { url, token } = options.client;
-  const response = await fetch(`${url}${path}`, {
+  const response = await request(options, { method, path, body });
+  if (response.ok) return response;
+  const hint = response.status === 404 ? `\n${describeScope(options)}` : "";
+  throw new Error(`${describeProblem(response.status, await response.text())}${hint}`);
+}
+
+/** Returns the response, whatever its status is. Throws if the service cannot be reached. */
+export function request(
+  { client: { url, token } }: Pick<ServiceOptions, "client">,
+  {
+    method,
+    path,
+    headers = {},
+    body,
+  }: {
+    readonly method: string;
+    readonly path: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+  },
+): Promise<Response> {
+  return fetch(`${url}${path}`, {
     method,
     headers: {
+      ...headers,
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
@@ -44,9 +65,6 @@ export async function send(
   }).catch((error: unknown) => {
     throw new Error(`cannot reach ${url} (PURSER_URL)`, { cause: error });
   });
-  if (response.ok) return response;
-  const hint = response.status === 404 ? `\n${describeScope(options)}` : "";
-  throw new Error(`${describeProblem(response.status, await response.text())}${hint}`);
 }
 
 /** The service returns the same response for a missing project and for a project that the token cannot access. */

@@ -97,6 +97,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: ENVIRONMENT_OPTIONS,
     settings: CLIENT,
   },
+  mcp: {
+    about:
+      "let a language model read an environment through the Model Context Protocol, over standard input and output",
+    options: {
+      ...ENVIRONMENT_OPTIONS,
+      "--write": "also offer the operations that change data, as far as the token's role allows",
+    },
+    settings: CLIENT,
+  },
   openapi: {
     about: "print the runtime API as an OpenAPI document",
     options: { "--manage": "print the management API instead" },
