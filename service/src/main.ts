@@ -192,7 +192,7 @@ function explain(error: unknown): string {
     case "42501": // insufficient_privilege
       return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":
-      return `${message}\nAre the dependencies installed? In a checkout: npm ci. Elsewhere: npm install --include=optional`;
+      return `${message}\nAre the dependencies installed? In a checkout: npm ci. In a folder with the npm package: npm install --include=optional`;
     default:
       return message;
   }

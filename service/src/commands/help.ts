@@ -102,7 +102,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "let a language model read an environment through the Model Context Protocol, over standard input and output",
     options: {
       ...ENVIRONMENT_OPTIONS,
-      "--write": "also offer the operations that change data, as far as the token's role allows",
+      "--write":
+        "also offer the operations that change data; each call still needs the token's role to allow it",
     },
     settings: CLIENT,
   },

@@ -4,7 +4,7 @@ import { openLog } from "../edge/log.ts";
 import { Metrics } from "../edge/metrics.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
-import { refuse, withoutParts } from "./without-parts.ts";
+import { placeholderParts, refuse } from "./placeholder-parts.ts";
 
 /** Renders the OpenAPI document from the route schemas. Needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
@@ -21,10 +21,11 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     ),
     lanesOf: refuse,
     readerOf: refuse,
+    cellOf: refuse,
     missingFeature: refuse,
     requestLog: new RequestLog({ cellOf: refuse, onDropped: refuse }),
     authenticator: { findSession: refuse, findToken: refuse, findScope: refuse },
-    manage: withoutParts(),
+    manage: placeholderParts(),
   });
   try {
     return JSON.stringify(api === "runtime" ? app.swagger() : app.manageSwagger(), null, 2);

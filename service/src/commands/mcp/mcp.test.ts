@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { COMPILE_CACHE } from "../../../test/purser.ts";
 import { manageOperations } from "../../manage/operations.ts";
-import { withoutParts } from "../without-parts.ts";
+import { placeholderParts } from "../placeholder-parts.ts";
 import { toTools } from "./tools.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
@@ -68,7 +68,7 @@ test("a model finds out why a customer was denied, and can cite the charges in t
   expect(JSON.stringify(explained)).toContain(String(inLedger[0]));
 });
 
-test("without --write, every tool only reads, and a call to another operation fails", async () => {
+test("without --write, the tools are read-only, and a call to another operation fails", async () => {
   const managed = await setupManage();
   const client = await connect(managed, "owner");
   const { tools } = await client.listTools();
@@ -76,7 +76,10 @@ test("without --write, every tool only reads, and a call to another operation fa
   expect(JSON.stringify(tools)).not.toContain("percent-encoded");
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
   const credits = { customerId: "ada", body: { kind: "manual", credits: 5 } };
-  expect(await call(client, "addCredits", credits)).toMatchObject({ isError: true });
+  expect(await call(client, "addCredits", credits)).toEqual({
+    isError: true,
+    text: 'There is no tool "addCredits". Tools that change data are available only with --write.',
+  });
   expect(await managed.database.count("cell.grants", "kind = 3")).toBe(0);
 });
 
@@ -93,7 +96,7 @@ test("with --write, a call changes data only if the token's role allows it", asy
   expect(entry).toMatchObject({ action: "credits.added", actor: { kind: "token" } });
 });
 
-test("a customer's ID with special characters and a header reach the operation", async () => {
+test("a tool call passes on customer IDs with special characters, and headers", async () => {
   const managed = await setupManage();
   const customerId = "a/b?c#d é";
   const client = await connect(managed, "admin", ["--write"]);
@@ -104,8 +107,28 @@ test("a customer's ID with special characters and a header reach the operation",
   expect([stale.isError, JSON.parse(stale.text)]).toMatchObject([true, { status: 412 }]);
 });
 
-test("no tool returns an API key, and only operations that change nothing are read-only", () => {
-  const tools = toTools(manageOperations(withoutParts()), { writes: true });
+test("arguments that the service would not see, or that lead to another path, are rejected", async () => {
+  const managed = await setupManage();
+  await managed.manage("PUT", "customers/plan", { body: { name: "Named like a path" } });
+  const client = await connect(managed, "admin", ["--write"]);
+  const refused = async (name: string, input: Record<string, unknown>, text: string) =>
+    expect(await call(client, name, input)).toEqual({ isError: true, text: expect.stringContaining(text) });
+  // `DELETE customers/./plan` would erase the customer "plan".
+  await refused("endPlan", { customerId: "." }, "cannot be sent");
+  await refused("endPlan", { customerId: ".." }, "cannot be sent");
+  await refused(
+    "endPlan",
+    { customerId: "ada", as_of: "2026-09-01T00:00:00Z" },
+    "no argument `as_of`. Known: customerId",
+  );
+  await refused("addCredits", { customerId: { a: 1 }, body: { kind: "manual", credits: 5 } }, "must be text");
+  await refused("listLedger", { customerId: "ada", limit: null }, "must be text");
+  await refused("putFeature", { key: "x", "if-match": "a\r\nb: c", body: {} }, "cannot be sent");
+  expect(await managed.database.count("cell.customers", "erased_at is not null")).toBe(0);
+});
+
+test("no tool returns an API key, and only operations that change nothing are marked read-only", () => {
+  const tools = toTools(manageOperations(placeholderParts()), { writes: true });
   const names = tools.map(({ name }) => name);
   expect(names).toContain("listApiKeys");
   expect(names.filter((name) => /createApiKey|rotateApiKey|^export|^import/.test(name))).toEqual([

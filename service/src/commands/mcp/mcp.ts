@@ -9,13 +9,14 @@ import {
 import { manageOperations } from "../../manage/operations.ts";
 import { VERSION } from "../../primitives/version.ts";
 import { environmentPath, request, type ServiceOptions } from "../call-service.ts";
-import { withoutParts } from "../without-parts.ts";
-import { type Tool, toTools } from "./tools.ts";
+import { placeholderParts } from "../placeholder-parts.ts";
+import { type ApiCall, InvalidArguments, type Tool, toTools } from "./tools.ts";
 
 export type McpOptions = ServiceOptions & { readonly write: boolean };
 
 const INSTRUCTIONS = `Purser meters usage and decides whether customers may use features, from their credits, limits and plans.
-Every change to a balance is an entry in the customer's ledger. Amounts are whole credits. Times are in UTC.
+Every change to a balance is an entry in the customer's ledger. Expiries and allowances that are due may not be in the ledger yet. Amounts are
+whole credits. Times are in UTC.
 
 - To find a customer, use searchEnvironment or listCustomers.
 - To explain a denial, use listDenials and then explainDenial. Cite the denial's ID, and the consume IDs of the charges it lists.
@@ -24,7 +25,7 @@ Every change to a balance is an entry in the customer's ledger. Amounts are whol
 
 const WHY_DENIED = {
   name: "why-denied",
-  description: "Explains why a customer's last request was denied, with the ledger entries that led to it",
+  description: "Explains a customer's most recent denial, and cites the charges before it",
   arguments: [{ name: "customerId", description: "The customer's ID", required: true }],
 };
 
@@ -32,7 +33,7 @@ const WHY_DENIED = {
 export async function mcpCommand(options: McpOptions): Promise<void> {
   const base = environmentPath(options);
   const tools = new Map(
-    toTools(manageOperations(withoutParts()), { writes: options.write }).map((tool) => [tool.name, tool]),
+    toTools(manageOperations(placeholderParts()), { writes: options.write }).map((tool) => [tool.name, tool]),
   );
   const server = new Server(
     { name: "purser", version: VERSION },
@@ -41,8 +42,15 @@ export async function mcpCommand(options: McpOptions): Promise<void> {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools.values()].map(describe) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = tools.get(params.name);
-    if (tool === undefined) return toResult(`There is no tool ${JSON.stringify(params.name)}.`, true);
-    const { method, path, headers, body } = tool.toCall(params.arguments ?? {});
+    if (tool === undefined) return toResult(describeMissing(params.name, options), true);
+    let call: ApiCall;
+    try {
+      call = tool.toCall(params.arguments ?? {});
+    } catch (error) {
+      if (error instanceof InvalidArguments) return toResult(error.message, true);
+      throw error;
+    }
+    const { method, path, headers, body } = call;
     const response = await request(options, { method, path: `${base}${path}`, headers, body });
     return toResult(await response.text(), !response.ok);
   });
@@ -63,10 +71,16 @@ function toResult(text: string, isError: boolean) {
   return { content: [{ type: "text" as const, text }], isError };
 }
 
+function describeMissing(name: string, { write }: McpOptions): string {
+  const hint = write ? "" : " Tools that change data are available only with --write.";
+  return `There is no tool ${JSON.stringify(name)}.${hint}`;
+}
+
 function askWhy(customerId: string): string {
   return (
-    `Why was the last request of the customer ${JSON.stringify(customerId)} denied? Find the denial with listDenials, and explain it ` +
-    "with explainDenial. Say what the request needed, what the customer had, and which charges used the credits. Cite the denial's ID " +
-    "and the consume IDs of the charges. Then say what would have to change for the same request to be allowed."
+    `Why was the most recent denied request of the customer ${JSON.stringify(customerId)} denied? Find the denial with listDenials. If ` +
+    "there is none, say so. Otherwise explain it with explainDenial. Say what the request needed and what the customer had. If credits or " +
+    "a limit ran out, name the charges before the denial that explain it. Cite the denial's ID and the consume IDs of these charges. Then " +
+    "say what would have to change for the same request to be allowed."
   );
 }

@@ -54,6 +54,7 @@ function toTool(operation: Operation): Tool {
     inputSchema: Type.Object(properties, { additionalProperties: false }),
     annotations: { readOnlyHint: isReadOnly, destructiveHint: !isReadOnly },
     toCall: (input) => {
+      refuseInvalid(input, new Set([...given, ...(body === undefined ? [] : ["body"])]));
       const search = new URLSearchParams(entriesOf(input, inQuery)).toString();
       const filled = path
         .slice(ENVIRONMENT_PATH.length)
@@ -66,6 +67,23 @@ function toTool(operation: Operation): Tool {
       };
     },
   };
+}
+
+/** Thrown if a tool cannot be called with the given arguments. */
+export class InvalidArguments extends Error {}
+
+/** Without this check, a misspelled filter would be ignored, and a path could lead to another operation. The service checks the rest. */
+function refuseInvalid(input: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): void {
+  for (const [name, value] of Object.entries(input)) {
+    if (!known.has(name))
+      throw new InvalidArguments(`There is no argument \`${name}\`. Known: ${[...known].join(", ")}.`);
+    if (name === "body") continue;
+    if (!["string", "number", "boolean"].includes(typeof value))
+      throw new InvalidArguments(`The argument \`${name}\` must be text or a number.`);
+    // A URL with a segment of dots leads to another path, even if the dots are encoded.
+    if (/^\.{1,2}$/.test(String(value)) || /\p{Cc}/u.test(String(value)))
+      throw new InvalidArguments(`The argument \`${name}\` has a value that cannot be sent.`);
+  }
 }
 
 function entriesOf(
