@@ -1,11 +1,15 @@
+import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
 import { createDatabase } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
 import { type Ended, runPurser } from "../../test/purser.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
 import { readConfig, SETTINGS } from "../config.ts";
 import { openLog } from "../edge/log.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { formatUuid, uuidV7 } from "../primitives/uuid.ts";
 import { describeCheckpoints, doctorCommand } from "./doctor.ts";
 import { describeCommand } from "./help.ts";
 import { migrateCommand } from "./migrate.ts";
@@ -66,6 +70,26 @@ test("doctor recommends less frequent checkpoints for a large database", () => {
   expect(describeCheckpoints({ ...usual, seconds: 900, walBytes: 16 * GB }).level).toBe("ok");
   expect(describeCheckpoints({ ...usual, seconds: 900 }).level).toBe("warning");
   expect(describeCheckpoints({ ...usual, walBytes: 16 * GB }).level).toBe("warning");
+});
+
+test("doctor recommends time-ordered idempotency keys if many random ones are stored", async () => {
+  const { database, consume, topUp } = await setupCredits();
+  await topUp("ada", 200);
+  const diagnose = async (): Promise<string | undefined> => {
+    const printed: string[] = [];
+    await doctorCommand({ databaseUrl: database.url, print: (line) => printed.push(line) });
+    return printed.find((line) => line.includes(" idempotency keys: "));
+  };
+  const charge = (keys: readonly string[]) =>
+    Promise.all(
+      keys.map((idempotencyKey) => consume({ customerId: "ada", feature: "text.generate", idempotencyKey })),
+    );
+  await charge(Array.from({ length: 100 }, () => randomUUID()));
+  expect(await diagnose()).toBeUndefined();
+  await database.query("update pg_class set reltuples = 2e6 where relname like 'keyed_requests__'");
+  expect(await diagnose()).toContain("warning idempotency keys: 0 of the last 100 charges have a UUIDv7");
+  await charge(Array.from({ length: 100 }, () => formatUuid(uuidV7(brandAs<Instant>(Date.now())))));
+  expect(await diagnose()).toContain("ok      idempotency keys: 100 of the last 200 charges have a UUIDv7");
 });
 
 test("doctor names the missing search index and the file that builds it", async () => {

@@ -30,6 +30,7 @@ export async function doctorCommand(options: {
       await inspectPartitions(client),
       ...(await inspectSearch(client)),
       await inspectCheckpoints(client),
+      ...(await inspectKeyOrder(client)),
       await inspectSize(client),
     ];
     for (const { level, about, text } of findings) options.print(`${MARK[level]} ${about}: ${text}`);
@@ -181,6 +182,40 @@ export function describeCheckpoints(settings: Checkpoints): Finding {
   const remedy = "with 15min and 16GB or more, charges write less WAL";
   const cost = "but this needs as much free disk, and recovery after a crash takes longer";
   return { level: "warning", about, text: `${text}: ${remedy}, ${cost}` };
+}
+
+/** With fewer stored keys, most pages of their index are changed several times between two checkpoints. */
+const KEYS_MATTER = 10_000_000;
+const RECENT_KEYS = 1_000;
+const RECENT_KEYS_MIN = 100;
+
+/** A key that starts with its time is stored beside the other keys of that time, so that few pages of the index change. */
+async function inspectKeyOrder(client: Client): Promise<Finding[]> {
+  const stored = await client.query(`
+    select coalesce(sum(greatest(c.reltuples, 0)), 0) as keys
+    from pg_inherits as i
+    join pg_class as c on c.oid = i.inhrelid
+    where i.inhparent = to_regclass('cell.keyed_requests')`);
+  if (Number(stored.rows[0]?.keys) < KEYS_MATTER) return [];
+  const { rows } = await client.query(`
+    select
+      count(*)::integer as recent,
+      (count(*) filter (
+        where abs(('x' || left(replace(l.key_hash::text, '-', ''), 12))::bit(48)::bigint
+          - extract(epoch from l.recorded_at) * 1000) < 86400000
+      ))::integer as ordered
+    from (
+      select key_hash, recorded_at
+      from cell.ledger
+      where key_hash is not null
+      order by transaction_number desc
+      limit ${RECENT_KEYS}
+    ) as l`);
+  const { recent, ordered } = rows[0] ?? {};
+  const about = "idempotency keys";
+  const text = `${ordered} of the last ${recent} charges have a UUIDv7 or ULID as their key`;
+  if (recent < RECENT_KEYS_MIN || ordered >= recent / 2) return [{ level: "ok", about, text }];
+  return [{ level: "warning", about, text: `${text}: with most of them, charges write a third of the WAL` }];
 }
 
 async function inspectSize(client: Client): Promise<Finding> {
