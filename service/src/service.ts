@@ -6,7 +6,6 @@ import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
 import { Metrics, type PoolCounts } from "./edge/metrics.ts";
-import { Problem } from "./edge/problem.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
@@ -62,8 +61,6 @@ export const POOLS = {
   // Separate pool, so that loading a large catalog delays only the requests that need it.
   catalogs: { name: "catalogs", sizeMax: 2 },
 } as const;
-
-const TOO_MANY = "Too many calls for this project are waiting for the database. Try again shortly.";
 
 export type Service = {
   readonly url: string;
@@ -207,8 +204,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   );
 
   // There is one cell, which contains all projects.
-  const refusal = () => new Problem("overloaded", { detail: TOO_MANY, retryAfterSeconds: 1 });
-  const shared = new SharedPool(managePool, refusal);
+  const forPeople = new SharedPool(managePool);
+  const forBackends = new SharedPool(managePool);
   const lanesOf = () => lanes;
   const readerOf = () => reader;
   const missingFeature = findMissingFeature((work) => single(pool, work));
@@ -223,6 +220,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     keys,
     lanesOf,
     readerOf,
+    cellOf: ({ projectId }) => forBackends.shareOf(projectId),
     missingFeature,
     requestLog,
     authenticator: createManagerAuthenticator(managePool, sessions),
@@ -234,7 +232,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       control: managePool,
       failedLogIns,
       sessions,
-      cellOf: ({ projectId }) => shared.shareOf(projectId),
+      cellOf: ({ projectId }) => forPeople.shareOf(projectId),
       cellNamed: () => managePool,
       stopping: stopping.signal,
       sandboxRequest: sandboxRequest({

@@ -2,6 +2,7 @@ import pg from "pg";
 import { AtOnce } from "../primitives/at-once.ts";
 import type { ProjectId } from "../primitives/brand.ts";
 import { claimBackend } from "./own-backend.ts";
+import { ShareFull } from "./sql-error.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
@@ -26,18 +27,22 @@ export class OpenPool extends pg.Pool implements Pool {
   }
 }
 
+const SHARE = 3 / 8;
 const WAITING_MAX = 200;
-const WAIT_MS_MAX = 8_000;
+const WAIT_MS_MAX = 4_000;
 
-/** Lets each project use at most half of a pool's connections, so that its calls cannot block the calls of other projects. */
+/**
+ * Lets each project use three of eight connections of a pool. A pool can be shared twice, for calls from people and from backends, so that
+ * one kind cannot block the other, and both cannot block other projects.
+ */
 export class SharedPool {
   readonly #pool: OpenPool;
   readonly #atOnce: AtOnce<ProjectId>;
 
-  /** `refusal` returns the error for work that finds too much work of its project waiting, or waits too long. */
-  constructor(pool: OpenPool, refusal: () => unknown) {
+  constructor(pool: OpenPool) {
     this.#pool = pool;
-    const max = Math.ceil(pool.options.max / 2);
+    const max = Math.max(1, Math.floor(pool.options.max * SHARE));
+    const refusal = () => new ShareFull();
     this.#atOnce = new AtOnce({ max, waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX, refusal });
   }
 

@@ -100,6 +100,11 @@ function codeOf(error: Error): unknown {
   return "code" in error ? error.code : null;
 }
 
+/** Thrown before any statement is sent, if too much work of the same project waits for connections, or if it waits too long. */
+export class ShareFull extends Error {
+  override readonly name = "ShareFull";
+}
+
 /**
  * Whether any error, not only a query error, is caused by the state of the database and not by a bug. For query errors,
  * `decodeSqlError` is enough.
@@ -112,6 +117,6 @@ export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
     return kind === "lost" || kind === "busy" ? kind : null;
   }
   // The decision needs more of the catalog than could be loaded, so it was rolled back.
-  if (error instanceof MissingData) return "busy";
+  if (error instanceof MissingData || error instanceof ShareFull) return "busy";
   return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }

@@ -39,15 +39,16 @@ const SCANNED_MAX = 1_000;
 
 /** Merges the audit logs of the control plane and the cells by ID. IDs sort by time. */
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
-  const { control, cellNamed } = parts;
+  const { control, cellOf, cellNamed } = parts;
   const { workspaceId, scope, filter, before, from, limit } = search;
   const scopes = scope === null ? await single(control, (tx) => listScopes(tx, workspaceId)) : [scope];
   const isFiltered = filter.actor !== null || filter.actionPrefix !== null;
   const window = { before, from, count: isFiltered ? Math.max(SCANNED_MAX, limit + 1) : limit + 1 };
+  const poolOf = (cell: string): Pool => (scope === null ? cellNamed(cell) : cellOf(scope));
   const cells = [...Map.groupBy(scopes, ({ cell }) => cell)];
   const scans = await Promise.all([
     scanControl(control, search, window),
-    ...cells.map(([cell, within]) => scanCell(cellNamed(cell), within, search, window)),
+    ...cells.map(([cell, within]) => scanCell(poolOf(cell), within, search, window)),
   ]);
   const { records, next } = merge(scans, limit);
   const actors = await nameActors(
@@ -56,10 +57,10 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
     records.map(({ actor }) => actor),
   );
   const customers = await Promise.all(
-    cells.map(([cell, within]) => nameCustomers(cellNamed(cell), within, records)),
+    cells.map(([cell, within]) => nameCustomers(poolOf(cell), within, records)),
   );
   const customerOf = new Map(customers.flat());
-  const notes = await Promise.all(cells.map(([cell, within]) => findNotes(cellNamed(cell), within, records)));
+  const notes = await Promise.all(cells.map(([cell, within]) => findNotes(poolOf(cell), within, records)));
   const noteOf = new Map(notes.flat());
   const scopeOf = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   const entries = records.map((record, index) => ({

@@ -10,7 +10,7 @@ import {
   customerIdOf,
   customerNotFound,
   customerParams,
-  readOrNotFound,
+  readChanged,
 } from "../customers/operations.ts";
 import { invalidField, nullable, strictObject } from "../fields.ts";
 import { historyStartOf } from "../history-window.ts";
@@ -201,7 +201,7 @@ function reversing({ cellOf }: ManageParts): Operation {
         note,
       });
       if (outcome.kind !== "reversed" && outcome.kind !== "already_reversed") throw toProblem(outcome);
-      const customer = await readOrNotFound(cellOf, call);
+      const customer = await readChanged(cellOf, call);
       const { kind, quantity: reversed, credits, overageCredits, items } = outcome;
       return { outcome: kind, quantity: reversed, credits, overageCredits, items: [...items], customer };
     },

@@ -21,7 +21,7 @@ import {
   customerIdOf,
   customerNotFound,
   customerParams,
-  readOrNotFound,
+  readChanged,
 } from "../customers/operations.ts";
 import { nullable, strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
@@ -61,7 +61,7 @@ export function revokeOperation({ cellOf }: ManageParts): Operation {
         throw new Problem("not_found", { detail: "This customer has no such grant." });
       }
       const [credits, movedTo] = outcome.kind === "revoked" ? [outcome.credits, null] : [0, outcome.movedTo];
-      return { outcome: outcome.kind, credits, movedTo, customer: await readOrNotFound(cellOf, call) };
+      return { outcome: outcome.kind, credits, movedTo, customer: await readChanged(cellOf, call) };
     },
   });
 }

@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
@@ -166,7 +168,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
           billingReference: billingReference ?? null,
           metadata: readMetadata(metadata ?? null),
         });
-        return readOrNotFound(cellOf, call);
+        return readChanged(cellOf, call);
       },
     }),
   ];
@@ -232,6 +234,16 @@ export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: Custom
   const customer = await readCustomer(cellOf(scopeOf(call)), environmentId, customerIdOf(call));
   if (customer === null) throw customerNotFound();
   return customer;
+}
+
+/** Returns the customer after a change that is already committed. A retry of the whole call could make the change twice. */
+export async function readChanged(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
+  try {
+    return await readOrNotFound(cellOf, call);
+  } catch (error) {
+    if (findDatabaseTrouble(error) === null) throw error;
+    throw new OutcomeUnknown("the customer after a change", { cause: error });
+  }
 }
 
 type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };

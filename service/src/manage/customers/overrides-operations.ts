@@ -6,13 +6,7 @@ import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import { pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { Customer } from "./describe-customer.ts";
-import {
-  CUSTOMER_PATH,
-  customerIdOf,
-  customerNotFound,
-  customerParams,
-  readOrNotFound,
-} from "./operations.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams, readChanged } from "./operations.ts";
 import {
   listSetOverrides,
   OverridesBody,
@@ -58,7 +52,7 @@ function setting({ cellOf }: ManageParts): Operation {
         endsAt: readTime("endsAt", endsAt) ?? null,
       });
       if (outcome.kind !== "changed" && outcome.kind !== "unchanged") throw refuse(outcome);
-      return { outcome: outcome.kind, customer: await readOrNotFound(cellOf, call) };
+      return { outcome: outcome.kind, customer: await readChanged(cellOf, call) };
     },
   });
 }

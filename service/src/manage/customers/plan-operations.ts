@@ -9,13 +9,7 @@ import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AssignPlanOutcome, assignPlan, dropNextPlan, endPlan } from "./assign-plan.ts";
 import { Customer } from "./describe-customer.ts";
-import {
-  CUSTOMER_PATH,
-  customerIdOf,
-  customerNotFound,
-  customerParams,
-  readOrNotFound,
-} from "./operations.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams, readChanged } from "./operations.ts";
 
 const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
@@ -120,7 +114,7 @@ function assigning({ cellOf }: ManageParts): Operation {
       if (outcome.kind === "plan_not_found")
         throw await unassignablePlan(cell, scopeOf(call).environmentId, plan);
       if (outcome.kind !== "changed" && outcome.kind !== "unchanged") throw refuseAssignment(outcome, plan);
-      return { outcome: outcome.kind, customer: await readOrNotFound(cellOf, call) };
+      return { outcome: outcome.kind, customer: await readChanged(cellOf, call) };
     },
   });
 }
@@ -207,7 +201,7 @@ function ending({ cellOf }: ManageParts): Operation {
       });
       if (outcome === "customer_not_found") throw customerNotFound();
       if (outcome === "as_of_out_of_range") throw asOfOutOfRange();
-      return { outcome, customer: await readOrNotFound(cellOf, call) };
+      return { outcome, customer: await readChanged(cellOf, call) };
     },
   });
 }
@@ -228,7 +222,7 @@ function dropping({ cellOf }: ManageParts): Operation {
         customerId: customerIdOf(call),
       });
       if (outcome === "customer_not_found") throw customerNotFound();
-      return { outcome, customer: await readOrNotFound(cellOf, call) };
+      return { outcome, customer: await readChanged(cellOf, call) };
     },
   });
 }

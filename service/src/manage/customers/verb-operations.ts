@@ -5,13 +5,7 @@ import type { ManageParts } from "../parts.ts";
 import { blockCustomer } from "./block-customer.ts";
 import { Customer } from "./describe-customer.ts";
 import { eraseCustomer } from "./erase-customer.ts";
-import {
-  CUSTOMER_PATH,
-  customerIdOf,
-  customerNotFound,
-  customerParams,
-  readOrNotFound,
-} from "./operations.ts";
+import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams, readChanged } from "./operations.ts";
 
 const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
@@ -41,7 +35,7 @@ function blocking({ cellOf }: ManageParts): Operation {
         isBlocked: call.body.blocked,
       });
       if (outcome === "customer_not_found") throw customerNotFound();
-      return { outcome, customer: await readOrNotFound(cellOf, call) };
+      return { outcome, customer: await readChanged(cellOf, call) };
     },
   });
 }

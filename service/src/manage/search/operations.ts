@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { hashKey } from "../../entitlement/key-hash.ts";
-import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -56,11 +55,15 @@ const query = strictObject({
   }),
 });
 
-export function searchOperations({ control, cellNamed }: ManageParts): Operation[] {
-  const search = async (call: Call<unknown, { q: string }>, isReached: (id: number) => boolean) => {
+export function searchOperations({ control, cellOf, cellNamed }: ManageParts): Operation[] {
+  const search = async (
+    call: Call<unknown, { q: string }>,
+    isReached: (id: number) => boolean,
+    poolOf: ManageParts["cellNamed"],
+  ) => {
     const { workspaceId } = principalOf(call);
     const scopes = await single(control, (tx) => listScopes(tx, workspaceId));
-    return searchScopes(cellNamed, {
+    return searchScopes(poolOf, {
       scopes: scopes.filter(({ environmentId }) => isReached(environmentId)),
       text: call.query.q,
       since: await readHistoryStart(control, workspaceId),
@@ -77,7 +80,7 @@ export function searchOperations({ control, cellNamed }: ManageParts): Operation
       description: `${DESCRIPTION}Searches both environments of all projects.`,
       query,
       answer: Found,
-      handle: async (call) => search(call, () => true),
+      handle: async (call) => search(call, () => true, cellNamed),
     }),
     operation({
       method: "GET",
@@ -90,7 +93,14 @@ export function searchOperations({ control, cellNamed }: ManageParts): Operation
       params: Type.Object(environmentParams),
       query,
       answer: Found,
-      handle: async (call) => search(call, (id) => id === scopeOf(call).environmentId),
+      handle: async (call) => {
+        const scope = scopeOf(call);
+        return search(
+          call,
+          (id) => id === scope.environmentId,
+          () => cellOf(scope),
+        );
+      },
     }),
   ];
 }
@@ -106,10 +116,10 @@ type SearchInput = {
 };
 
 /** Searches the given environments in each cell that stores them. */
-async function searchScopes(cellNamed: (cell: string) => Pool, input: SearchInput): Promise<Found> {
+async function searchScopes(poolOf: ManageParts["cellNamed"], input: SearchInput): Promise<Found> {
   const all: Found[] = [];
   for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {
-    all.push(await single(cellNamed(cell), (tx) => searchCell(tx, { ...input, scopes })));
+    all.push(await single(poolOf(cell), (tx) => searchCell(tx, { ...input, scopes })));
   }
   const merge = <T>(of: (found: Found) => readonly T[]): T[] => all.flatMap(of).slice(0, FOUND_MAX);
   return {
