@@ -215,7 +215,8 @@ async function inspectKeyOrder(client: Client): Promise<Finding[]> {
   const about = "idempotency keys";
   const text = `${ordered} of the last ${recent} charges have a UUIDv7 or ULID as their key`;
   if (recent < RECENT_KEYS_MIN || ordered >= recent / 2) return [{ level: "ok", about, text }];
-  return [{ level: "warning", about, text: `${text}: with most of them, a charge writes about 4 kB less WAL after a checkpoint` }];
+  const remedy = "with most of them, a charge writes about 4 kB less WAL after a checkpoint";
+  return [{ level: "warning", about, text: `${text}: ${remedy}` }];
 }
 
 async function inspectSize(client: Client): Promise<Finding> {
