@@ -116,6 +116,10 @@ test("arguments that the service would not see, or that lead to another path, ar
   // `DELETE customers/./plan` would erase the customer "plan".
   await refused("endPlan", { customerId: "." }, "cannot be sent");
   await refused("endPlan", { customerId: ".." }, "cannot be sent");
+  await refused("endPlan", { customerId: "" }, "missing");
+  await refused("endPlan", {}, "missing");
+  await refused("readCustomer", { customerId: 2 ** 53 }, "cannot be sent");
+  await refused("readCustomer", { customerId: "\ud800" }, "cannot be sent");
   await refused(
     "endPlan",
     { customerId: "ada", as_of: "2026-09-01T00:00:00Z" },

@@ -55,6 +55,8 @@ function toTool(operation: Operation): Tool {
     annotations: { readOnlyHint: isReadOnly, destructiveHint: !isReadOnly },
     toCall: (input) => {
       refuseInvalid(input, new Set([...given, ...(body === undefined ? [] : ["body"])]));
+      for (const name of Object.keys(inPath)) refuseSegment(name, input[name]);
+      for (const [name, value] of entriesOf(input, inHeaders)) refuseHeader(name, value);
       const search = new URLSearchParams(entriesOf(input, inQuery)).toString();
       const filled = path
         .slice(ENVIRONMENT_PATH.length)
@@ -72,7 +74,7 @@ function toTool(operation: Operation): Tool {
 /** Thrown if a tool cannot be called with the given arguments. */
 export class InvalidArguments extends Error {}
 
-/** Without this check, a misspelled filter would be ignored, and a path could lead to another operation. The service checks the rest. */
+/** Without this check, a misspelled filter would be ignored. The service checks the values. */
 function refuseInvalid(input: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(input)) {
     if (!known.has(name))
@@ -80,10 +82,19 @@ function refuseInvalid(input: Readonly<Record<string, unknown>>, known: Readonly
     if (name === "body") continue;
     if (!["string", "number", "boolean"].includes(typeof value))
       throw new InvalidArguments(`The argument \`${name}\` must be text or a number.`);
-    // A URL with a segment of dots leads to another path, even if the dots are encoded.
-    if (/^\.{1,2}$/.test(String(value)) || /\p{Cc}/u.test(String(value)))
-      throw new InvalidArguments(`The argument \`${name}\` has a value that cannot be sent.`);
   }
+}
+
+/** A URL with an empty segment, or a segment of dots, can lead to another operation. Large numbers lose digits. */
+function refuseSegment(name: string, value: unknown): void {
+  const isExact = typeof value === "string" ? value.isWellFormed() : Number.isSafeInteger(value);
+  if (!isExact || /^\.{0,2}$/.test(String(value)))
+    throw new InvalidArguments(`The argument \`${name}\` is missing, or has a value that cannot be sent.`);
+}
+
+function refuseHeader(name: string, value: string): void {
+  if (!/^[\x20-\x7e]*$/.test(value))
+    throw new InvalidArguments(`The argument \`${name}\` has a value that cannot be sent.`);
 }
 
 function entriesOf(
