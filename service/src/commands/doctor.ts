@@ -186,7 +186,7 @@ export function describeCheckpoints(settings: Checkpoints): Finding {
 
 /** With fewer stored keys, most pages of their index are changed several times between two checkpoints. */
 const KEYS_MATTER = 10_000_000;
-const RECENT_KEYS = 1_000;
+const RECENT_ENTRIES = 1_000;
 const RECENT_KEYS_MIN = 100;
 
 /** A key that starts with its time is stored beside the other keys of that time, so that few pages of the index change. */
@@ -207,10 +207,10 @@ async function inspectKeyOrder(client: Client): Promise<Finding[]> {
     from (
       select key_hash, recorded_at
       from cell.ledger
-      where key_hash is not null
       order by transaction_number desc
-      limit ${RECENT_KEYS}
-    ) as l`);
+      limit ${RECENT_ENTRIES}
+    ) as l
+    where l.key_hash is not null`);
   const { recent, ordered } = rows[0] ?? {};
   const about = "idempotency keys";
   const text = `${ordered} of the last ${recent} charges have a UUIDv7 or ULID as their key`;

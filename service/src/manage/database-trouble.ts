@@ -1,6 +1,19 @@
 import { Problem } from "../edge/problem.ts";
 import { OutcomeUnknown } from "../postgres/commit.ts";
-import { findDatabaseTrouble } from "../postgres/sql-error.ts";
+import { findDatabaseTrouble, ShareFull } from "../postgres/sql-error.ts";
+
+/**
+ * Runs a read after a change that is already committed. If the read fails, the outcome is reported as unknown, because a retry of the whole
+ * call could make the change twice.
+ */
+export async function afterCommit<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (findDatabaseTrouble(error) === null) throw error;
+    throw new OutcomeUnknown("a read after a committed change", { cause: error });
+  }
+}
 
 /** Converts database failures into retryable problems that state whether anything was changed. Rethrows other errors. */
 export async function reportDatabaseErrors<T>(work: () => Promise<T>): Promise<T> {
@@ -26,7 +39,8 @@ export async function reportDatabaseErrors<T>(work: () => Promise<T>): Promise<T
         throw new Problem("overloaded", {
           detail: "Nothing was changed. Try again shortly.",
           retryAfterSeconds: 1,
-          cause: error,
+          // Logged for each call, unless the caller's own project causes the load.
+          ...(error instanceof ShareFull ? {} : { cause: error }),
         });
       case null:
         throw error;

@@ -20,7 +20,7 @@ export type ManageParts = {
   readonly sessions: LiveSessions;
   /** Returns the project's share of the connections to its cell, the database with its catalog and customers. */
   readonly cellOf: (scope: Pick<Scope, "cell" | "projectId">) => Pool;
-  /** Returns the connections to a cell, for searches and audit logs of the whole workspace. */
+  /** Returns the connections to a cell, for work that is not limited to one project. */
   readonly cellNamed: (cell: string) => Pool;
   /** Aborted when this process stops, so that long calls end and can be resumed in another process. */
   readonly stopping: AbortSignal;

@@ -7,7 +7,7 @@ import { findDatabaseTrouble } from "./sql-error.ts";
 import { statement } from "./statement.ts";
 import { single } from "./transaction.ts";
 
-const SLEEP = statement("test.sleep", "select pg_sleep(3.9)");
+const SLEEP = statement("test.sleep", "select pg_sleep(3)");
 const ONE = statement("test.one", "select 1");
 const [first, second] = [brandAs<ProjectId>(1), brandAs<ProjectId>(2)];
 

@@ -7,8 +7,8 @@ import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
 
 /**
- * Number of customers changed at the same time, each in a separate transaction. Two bulk changes may run at once. Even if
- * both wait for locks, half of the connections remain for other calls.
+ * Number of customers changed at the same time, each in a separate transaction. Two bulk changes may run at once. They
+ * take turns with the project's other calls for its share of the connections.
  */
 const AT_ONCE = 2;
 

@@ -1,9 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
-import { OutcomeUnknown } from "../../postgres/commit.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
@@ -17,6 +15,7 @@ import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/cu
 import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
+import { afterCommit } from "../database-trouble.ts";
 import { invalidField, nullable, strictObject } from "../fields.ts";
 import {
   type Call,
@@ -236,14 +235,9 @@ export async function readOrNotFound(cellOf: ManageParts["cellOf"], call: Custom
   return customer;
 }
 
-/** Returns the customer after a change that is already committed. A retry of the whole call could make the change twice. */
-export async function readChanged(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
-  try {
-    return await readOrNotFound(cellOf, call);
-  } catch (error) {
-    if (findDatabaseTrouble(error) === null) throw error;
-    throw new OutcomeUnknown("the customer after a change", { cause: error });
-  }
+/** Returns the customer after a change that is already committed. */
+export function readChanged(cellOf: ManageParts["cellOf"], call: CustomerCall): Promise<Customer> {
+  return afterCommit(() => readOrNotFound(cellOf, call));
 }
 
 type PutCustomerInput = CustomerProfile & { readonly customerId: CustomerId };

@@ -20,6 +20,7 @@ import {
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
 import { archiveInput, Cost, featureInput } from "../catalog/schema.ts";
+import { afterCommit } from "../database-trouble.ts";
 import { keyField, nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
 import {
   type Call,
@@ -99,7 +100,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         );
         switch (outcome.kind) {
           case "defined":
-            return answer(cellOf, call, outcome.catalog);
+            return afterCommit(() => answer(cellOf, call, outcome.catalog));
           case "pool_not_found":
             throw unknownKey({ noun: "pool", key: pool });
           case "changed_meanwhile":
@@ -133,7 +134,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
         );
         switch (outcome.kind) {
           case "archived":
-            return answer(cellOf, call, outcome.catalog);
+            return afterCommit(() => answer(cellOf, call, outcome.catalog));
           case "feature_not_found":
             throw missing("feature");
           case "changed_meanwhile":
