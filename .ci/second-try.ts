@@ -4,7 +4,7 @@ import type { Reporter, TestModule } from "vitest/node";
 /** If more files fail, a slow machine is not the cause. */
 const FILES_MAX = 5;
 /** These tests look for races and wrong amounts. A single failure is a bug, so they get no second try. */
-const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes/;
+const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes|expire-due/;
 
 /**
  * Writes the test files that may be tried again to the file SECOND_TRY, one per line. Writes nothing after an error outside of tests or if

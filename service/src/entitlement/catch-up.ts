@@ -8,7 +8,7 @@ import { startNextPlan } from "./next-plan.ts";
 import { allowanceCredits, endOverrides } from "./overrides.ts";
 import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
 import { findDueVersion, switchVersion } from "./plan-version.ts";
-import type { Assignment, Hold, NextPlan, Wallet } from "./wallet.ts";
+import type { Assignment, Grant, Hold, NextPlan, Wallet } from "./wallet.ts";
 
 type Due =
   | { kind: "hold_ends"; at: Instant; hold: Hold }
@@ -40,9 +40,13 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
     if (due.kind === "next_plan_starts") {
-      const { grants } = draft.wallet;
-      if (grants.every(({ expiresAt }) => isAhead(expiresAt, due.at))) return;
+      const later = draft.wallet.grants.filter(({ expiresAt }) => isAhead(expiresAt, due.at));
+      // The start of the plan takes the allowances of the current plan before other credits expire. Only a request takes allowances that do
+      // not expire yet, so in that case it has to write all entries.
+      const takesMore = later.some(({ kind, remaining }) => kind === "allowance" && remaining > 0);
+      if (takesMore || later.length === draft.wallet.grants.length) return;
       draft.at = due.at;
+      expireGrants(draft, ({ kind }) => kind === "allowance");
       expireGrants(draft);
       return;
     }
@@ -226,11 +230,11 @@ function grantAllowance(draft: Draft, allowance: Allowance, period: Period): voi
   draft.wallet = { ...draft.wallet, assignment: { ...assignment, allowances } };
 }
 
-function expireGrants(draft: Draft): void {
-  const over = draft.wallet.grants.filter(({ expiresAt }) => !isAhead(expiresAt, draft.at));
-  for (const { number, pool, remaining } of over) {
+function expireGrants(draft: Draft, isChosen: (grant: Grant) => boolean = () => true): void {
+  const isOver = (grant: Grant): boolean => !isAhead(grant.expiresAt, draft.at) && isChosen(grant);
+  for (const { number, pool, remaining } of draft.wallet.grants.filter(isOver)) {
     if (remaining > 0) draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -remaining }] });
   }
-  const grants = draft.wallet.grants.filter(({ expiresAt }) => isAhead(expiresAt, draft.at));
+  const grants = draft.wallet.grants.filter((grant) => !isOver(grant));
   draft.wallet = { ...draft.wallet, grants };
 }

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { at, CREDITS, makeCatalog, monthly, planId } from "../../test/catalog.ts";
+import { at, CREDITS, getFeature, makeCatalog, monthly, planId } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
 import type { Catalog } from "./catalog.ts";
+import { decide } from "./decide.ts";
+import type { Entry } from "./entry.ts";
 import { expireDue } from "./expire-due.ts";
+import type { Wallet } from "./wallet.ts";
 
 const catalog = makeCatalog({
   pro: [{}],
@@ -256,6 +259,30 @@ test("a sweep records credits that expire at the moment a pending plan starts", 
   const change = expireDue(catalog, customer.wallet, at("2026-02-03"));
   expect(change?.entries.map(({ kind, amount }) => `${kind} ${amount}`)).toContain("expire -7");
   expect(change?.wallet).toMatchObject({ decidedAt: at("2026-02-01"), next: { startsAt: at("2026-02-01") } });
+});
+
+test.each([
+  ["the plan starts during a period, when a top-up expires", "2026-01-02", "2026-01-15"],
+  ["the plan starts when the allowance and an older top-up expire", "2025-12-31", "2026-02-01"],
+])("a sweep writes expiries in the order in which a request would: %s", (_, toppedUp, start) => {
+  const customer = new Timeline(catalog);
+  if (toppedUp < "2026") customer.topUp(toppedUp, 7, { kind: "manual", expiresAt: at(start) });
+  customer.assign("2026-01-01", "pro");
+  if (toppedUp > "2026") customer.topUp(toppedUp, 7, { kind: "manual", expiresAt: at(start) });
+  customer.assign("2026-01-03", "basic", { startsAt: at(start) });
+  const entriesBy = (wallet: Wallet): readonly Entry[] => {
+    const decision = decide(
+      catalog,
+      wallet,
+      [{ feature: getFeature("image").key, quantity: 1 }],
+      at("2026-02-10"),
+    );
+    return decision.kind === "decided" ? (decision.change?.entries ?? []) : [];
+  };
+  const swept = expireDue(catalog, customer.wallet, at("2026-02-03"));
+  const expected = entriesBy(customer.wallet);
+  expect(expected.filter(({ kind }) => kind === "expire").map(({ amount }) => amount)).toEqual([-100, -7]);
+  expect([...(swept?.entries ?? []), ...entriesBy(swept?.wallet ?? customer.wallet)]).toEqual(expected);
 });
 
 test("a plan change at the end of a short month keeps an anchor on the 31st if the new plan's periods align with it", () => {
