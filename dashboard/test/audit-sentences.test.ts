@@ -12,6 +12,8 @@ test.for([
   ["credits.added_in_bulk", { credits: 500, changed: 12 }, "added 500 credits to each of 12 customers"],
   ["request.tried", { times: 1 }, "sent 1 test request for x as ada"],
   ["request.tried", { times: 32 }, "sent 32 test requests for x as ada"],
+  ["webhook.secret_rotated", {}, "rotated the secret of webhook x"],
+  ["webhook.replayed", { replayed: 3 }, "replayed notices to webhook x"],
   ["member.invited", { role: "viewer" }, "invited x as a viewer"],
   ["member.invited", { role: "admin" }, "invited x as an admin"],
   [

@@ -23,6 +23,8 @@ export type Config = {
   readonly sessionIdleHours: number;
   /** How long a known API key is trusted while the database is unreachable. */
   readonly keyGraceSeconds: number;
+  /** Whether webhooks may use http:// and private addresses. */
+  readonly allowsPrivateWebhooks: boolean;
   readonly logLevel: string;
   /** The OpenTelemetry collector and sampler. Null disables tracing. */
   readonly tracing: TraceSettings | null;
@@ -65,6 +67,8 @@ export const SETTINGS = {
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (default: 12)",
   KEY_GRACE_SECONDS:
     "seconds to trust a known API key while the database is unreachable, 0 to disable (default: 300)",
+  WEBHOOK_TARGETS:
+    "`public`, or `any` to let webhooks use http:// and the private addresses of your own network (default: public)",
   LOG_LEVEL: `minimum level to log: ${LOG_LEVELS.join(", ")} (default: info)`,
   OTEL_EXPORTER_OTLP_ENDPOINT:
     "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (default: none)",
@@ -119,6 +123,7 @@ export function readConfig(overrides: Environment = {}): Config {
       { fallback: 300, min: 0, max: 3_600 },
       problems,
     ),
+    allowsPrivateWebhooks: readWebhookTargets(environment, problems) === "any",
     logLevel: readLogLevel(environment, problems),
     tracing: readTraceSettings(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
@@ -231,6 +236,12 @@ function readInteger(
     );
   }
   return value;
+}
+
+function readWebhookTargets(environment: Environment, problems: string[]): string {
+  const targets = environment["WEBHOOK_TARGETS"] || "public";
+  if (targets !== "public" && targets !== "any") problems.push("WEBHOOK_TARGETS must be public or any");
+  return targets;
 }
 
 function readLogLevel(environment: Environment, problems: string[]): string {

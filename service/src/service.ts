@@ -5,9 +5,10 @@ import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
-import { Metrics, type PoolCounts } from "./edge/metrics.ts";
+import { Metrics } from "./edge/metrics.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
-import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
+import { catchUpIdle } from "./jobs/catch-up-idle.ts";
+import { forgetOldNotices, forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
 import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
 import { UsageJob } from "./jobs/roll-up-usage.ts";
@@ -17,8 +18,9 @@ import { finishErasures } from "./manage/customers/erase-customer.ts";
 import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
+import { countsOf, openPools } from "./pools.ts";
 import { UnfitConnection } from "./postgres/own-backend.ts";
-import { type OpenPool, openPool, SharedPool } from "./postgres/pool.ts";
+import { SharedPool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { findDatabaseTrouble, isOutOfReach } from "./postgres/sql-error.ts";
 import { lossyTransaction, single } from "./postgres/transaction.ts";
@@ -35,6 +37,7 @@ import { buildServer } from "./server.ts";
 import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
 import { listVerifications } from "./store/cell/verifications.ts";
 import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
+import { Deliverer } from "./webhooks/deliver.ts";
 
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const DATABASE_EVERY_MS = 1_000;
@@ -48,19 +51,11 @@ const USAGE_EVERY_MS = 1_000;
 const FORGET_EVERY_MS = 5 * 60_000;
 const ERASURES_EVERY_MS = 60_000;
 const VERIFICATIONS_EVERY_MS = 10_000;
+const WEBHOOKS_EVERY_MS = 1_000;
+const WEBHOOK_BACKLOG_EVERY_MS = 10_000;
+const IDLE_EVERY_MS = 5_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
-
-/** Connection pools. Lanes and the reader have other connections. docs/operations/sizing.md states the total. */
-export const POOLS = {
-  keys: { name: "keys", sizeMax: 4 },
-  // Separate pool, so that dashboard queries cannot delay API key lookups.
-  manage: { name: "manage", sizeMax: 8 },
-  // Separate pool with a connection per job, so that slow dashboard queries or jobs cannot delay the roll-ups.
-  jobs: { name: "jobs", sizeMax: 4 },
-  // Separate pool, so that loading a large catalog delays only the requests that need it.
-  catalogs: { name: "catalogs", sizeMax: 2 },
-} as const;
 
 export type Service = {
   readonly url: string;
@@ -71,16 +66,16 @@ export type Service = {
 
 /** Starts all parts, and stops them in reverse order. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
-  const open = (pool: keyof typeof POOLS) =>
-    openPool({
-      url: config.databaseUrl,
-      ...POOLS[pool],
-      onIdleError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-    });
-  const pool = open("keys");
-  const managePool = open("manage");
-  const jobPool = open("jobs");
-  const catalogPool = open("catalogs");
+  const pools = openPools(config.databaseUrl, (error) =>
+    log.warn({ err: error }, "an idle database connection broke"),
+  );
+  const {
+    keys: pool,
+    manage: managePool,
+    jobs: jobPool,
+    catalogs: catalogPool,
+    webhooks: webhookPool,
+  } = pools;
   const startMs = performance.now();
   await keepPartitions(pool);
   const partitions = { name: "partitions", durationMs: performance.now() - startMs, error: null };
@@ -89,12 +84,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const metrics = new Metrics({
     queueLengths: () => lanes.queueLengths(),
     bulkQueueLength: () => lanes.bulkQueueLength,
-    pools: () => ({
-      keys: countsOf(pool, "keys"),
-      manage: countsOf(managePool, "manage"),
-      jobs: countsOf(jobPool, "jobs"),
-      catalogs: countsOf(catalogPool, "catalogs"),
-    }),
+    pools: () => countsOf(pools),
   });
   metrics.job(partitions);
   const catalogs = new CatalogCache((work) => single(catalogPool, work));
@@ -133,6 +123,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const failedLogIns = new FailedLogIns(managePool);
   const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
   const usage = new UsageJob(jobPool);
+  const targets = { allowPrivate: config.allowsPrivateWebhooks };
+  const deliverer = new Deliverer(webhookPool, targets, {
+    onAttempt: (isDelivered) => metrics.webhookAttempt(isDelivered),
+    onDisabled: (webhook) => log.warn({ webhook }, "a webhook was disabled: it had failed for five days"),
+    onError: (error) => log.warn({ err: error }, "deliveries to a webhook stopped, and start again"),
+  });
   const jobs = schedule(
     [
       {
@@ -174,6 +170,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
         everyMs: USAGE_EVERY_MS,
         run: async () => metrics.usage(await usage.run()),
       },
+      { name: "webhooks", everyMs: WEBHOOKS_EVERY_MS, run: () => deliverer.run() },
+      {
+        name: "webhook backlog",
+        everyMs: WEBHOOK_BACKLOG_EVERY_MS,
+        run: async () => metrics.webhookBacklog(await deliverer.countDue()),
+      },
+      { name: "idle customers", everyMs: IDLE_EVERY_MS, run: () => catchUpIdle(jobPool) },
+      { name: "old notices", everyMs: FORGET_EVERY_MS, run: () => forgetOldNotices(jobPool) },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
       {
         name: "verifications",
@@ -235,6 +239,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       cellOf: ({ projectId }) => forPeople.shareOf(projectId),
       cellNamed: () => managePool,
       stopping: stopping.signal,
+      webhooks: targets,
       sandboxRequest: sandboxRequest({
         lanesOf,
         readerOf,
@@ -256,11 +261,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     clearInterval(sweep);
     await Promise.all([lanes.close(), reader.close(), tracing?.close()]);
     jobs.stop();
+    await deliverer.stop().catch(() => {});
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});
     await sessions.flush().catch(() => {});
     await failedLogIns.flush(performance.now(), true).catch(() => {});
-    await Promise.all([pool.end(), managePool.end(), jobPool.end(), catalogPool.end()]);
+    await Promise.all(Object.values(pools).map((each) => each.end()));
     await new Promise((resolve) => health.close(resolve));
   };
   let ended: Promise<void> | null = null;
@@ -277,10 +283,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await stop();
     throw error;
   }
-}
-
-function countsOf({ totalCount, idleCount, waitingCount }: OpenPool, name: keyof typeof POOLS): PoolCounts {
-  return { totalCount, idleCount, waitingCount, sizeMax: POOLS[name].sizeMax };
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

@@ -74,6 +74,17 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${E}/catalog/diff`]: environment("viewer"),
   [`POST ${E}/catalog/apply`]: environment("admin"),
 
+  [`GET ${E}/webhooks`]: environment("viewer"),
+  [`POST ${E}/webhooks`]: environment("admin"),
+  [`PATCH ${E}/webhooks/:id`]: environment("admin"),
+  [`DELETE ${E}/webhooks/:id`]: environment("admin"),
+  [`POST ${E}/webhooks/:id/rotate`]: environment("admin"),
+  [`POST ${E}/webhooks/:id/test`]: environment("operator"),
+  [`GET ${E}/webhooks/:id/deliveries`]: environment("viewer"),
+  [`POST ${E}/webhooks/:id/deliveries/:noticeId/retry`]: environment("operator"),
+  [`POST ${E}/webhooks/:id/replay`]: environment("operator"),
+  [`GET ${E}/notices`]: environment("viewer"),
+
   [`GET ${E}/customers`]: environment("viewer"),
   [`GET ${E}/forecasts`]: environment("viewer"),
   [`GET ${E}/repeated-charges`]: environment("viewer"),

@@ -78,7 +78,9 @@ export function makeCatalog(
   return {
     version: 1,
     changedAt: options.changedAt ?? LONG_AGO,
-    pools: new Map([CREDITS, STORAGE].map((id) => [id, { id, key: `pool ${id}`, name: `Pool ${id}` }])),
+    pools: new Map(
+      [CREDITS, STORAGE].map((id) => [id, { id, key: `pool ${id}`, name: `Pool ${id}`, lowBalances: [] }]),
+    ),
     features: new Map(FEATURES.map((known) => [known.key, known])),
     plans: new Map(made.map((plan) => [plan.id, plan])),
     versions: new Map(made.flatMap(({ versions }) => versions.map((version) => [version.id, version]))),
@@ -86,6 +88,7 @@ export function makeCatalog(
       plan: options.defaultPlan === undefined ? null : byKey(options.defaultPlan),
       since: LONG_AGO,
     },
+    noticeTypes: new Set(),
   };
 }
 

@@ -26,6 +26,7 @@ const CATALOG = "the catalog";
 const PEOPLE = "members and access";
 const SUMS = "roll-ups within the window: manage/usage/window.test.ts";
 const EFFECTS = "management actions, not usage";
+const NOTICES = "notices within the window: manage/webhooks/notices.test.ts";
 
 /** How each reading operation applies the history window. The test fails if an operation is missing. */
 export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
@@ -53,6 +54,9 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   exportCatalog: CATALOG,
   diffCatalog: CATALOG,
   diffPromotion: CATALOG,
+  listWebhooks: NOW,
+  listDeliveries: NOTICES,
+  listNotices: NOTICES,
   listEventKeys: ({ event }) => [{ path: "event-keys", says: [event] }],
 
   listCustomers: NOW,

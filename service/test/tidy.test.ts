@@ -36,7 +36,8 @@ const isOurs = ({ target }: Import): boolean => target.endsWith(".ts") || target
 /** The folders that each folder may import, besides itself. */
 const ROOMS: Record<string, readonly string[]> = {
   runtime: ["edge", "entitlement", "store", "postgres", "primitives"],
-  manage: ["edge", "entitlement", "store", "postgres", "primitives"],
+  manage: ["webhooks", "edge", "entitlement", "store", "postgres", "primitives"],
+  webhooks: ["store", "postgres", "primitives"],
   jobs: ["edge", "entitlement", "store", "postgres", "primitives"],
   edge: ["primitives", "store/control"],
   entitlement: ["primitives"],

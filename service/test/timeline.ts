@@ -10,7 +10,14 @@ import {
 } from "../src/entitlement/change-hold.ts";
 import { type Decided, decide, type ItemDecision, type RequestedItem } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
-import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
+import type {
+  AssignmentChange,
+  Change,
+  Entry,
+  NewGrant,
+  NewOverrides,
+  Notice,
+} from "../src/entitlement/entry.ts";
 import { type MoveOutcome, moveGrant } from "../src/entitlement/move-grant.ts";
 import { holdCredits } from "../src/entitlement/open-hold.ts";
 import { type ReductionOutcome, reduceAllowance } from "../src/entitlement/reduce-allowance.ts";
@@ -30,6 +37,7 @@ export class Timeline {
   wallet: Wallet = newWallet(LONG_AGO);
   readonly entries: Entry[] = [];
   readonly assignments: AssignmentChange[] = [];
+  readonly notices: Notice[] = [];
   readonly #grants: NewGrant[] = [];
   readonly #overrides: NewOverrides[] = [];
   readonly #revoked = new Set<number>();
@@ -266,6 +274,7 @@ export class Timeline {
     this.assignments.push(...change.assignments);
     this.#grants.push(...change.grants);
     this.#overrides.push(...change.overrides);
+    this.notices.push(...change.notices);
   }
 }
 

@@ -17,7 +17,12 @@ const PUBLISHED_AT = brandAs<Instant>(0);
 
 /** The catalog of the run, with the IDs that the database assigned. Contains only the pools that exist in the database. */
 export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | "planVersions">): Catalog {
-  const pools = stored.pools.map(({ id, key }) => ({ id: brandAs<PoolId>(id), key, name: key }));
+  const pools = stored.pools.map(({ id, key }) => ({
+    id: brandAs<PoolId>(id),
+    key,
+    name: key,
+    lowBalances: [],
+  }));
   const features = stored.features.flatMap(({ id, key, pool }) => {
     if (!isFeatureKey(key)) return [];
     const { credits, per } = FEATURES[key];
@@ -64,5 +69,6 @@ export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | 
     plans: new Map(plans.map((plan) => [plan.id, plan])),
     versions: new Map(versions.map((version) => [version.id, version])),
     defaultPlan: { plan: plans.find(({ key }) => key === DEFAULT_PLAN)?.id ?? null, since: PUBLISHED_AT },
+    noticeTypes: new Set(),
   };
 }

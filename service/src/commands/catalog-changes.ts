@@ -35,11 +35,13 @@ function compareValues(before: Values, after: Values): string[] {
   });
 }
 
-/** `{allowances: [{pool: "credits", credits: 5}]}` becomes `allowances.credits.credits: 5`, because list items are named by key. */
+/** `{allowances: [{pool: "credits", credits: 5}]}` becomes `allowances.credits.credits: 5`, because list items are named by key. A list of numbers stays one value. */
 function flatten(value: unknown, path = ""): Map<string, string> {
   if (typeof value !== "object" || value === null) {
     return new Map(path === "" ? [] : [[path, JSON.stringify(value)]]);
   }
+  if (Array.isArray(value) && value.some((item) => typeof item === "number"))
+    return new Map([[path, JSON.stringify(value)]]);
   const members = Array.isArray(value)
     ? value.map((item, index) => [nameOf(item) ?? String(index), withoutName(item)] as const)
     : Object.entries(value).filter(([field]) => field !== "key");

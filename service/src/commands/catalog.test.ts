@@ -117,6 +117,13 @@ test("catalog changes are listed value by value, and list items are named by key
   const lines = describeChanges([
     { noun: "pool", key: "credits", change: "unchanged", before: {}, after: {} },
     {
+      noun: "pool",
+      key: "seconds",
+      change: "change",
+      before: { lowBalances: [100, 10] },
+      after: { lowBalances: [50] },
+    },
+    {
       noun: "plan",
       key: "pro",
       change: "change",
@@ -142,6 +149,8 @@ test("catalog changes are listed value by value, and list items are named by key
     },
   ]);
   expect(lines).toEqual([
+    "~ pool seconds",
+    "    lowBalances: [100,10] -> [50]",
     "~ plan pro",
     "    allowances.credits.credits: 100 -> 200",
     "    features.image.cost.credits: 1 -> 2",
@@ -153,6 +162,6 @@ test("catalog changes are listed value by value, and list items are named by key
     "    archived: false -> true",
     "~ default plan",
     '    plan: null -> "pro"',
-    "3 to change, 1 unchanged",
+    "4 to change, 1 unchanged",
   ]);
 });

@@ -78,6 +78,8 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
     METRICS_PORT: String(await freePort(usual.metricsPort)),
     // PUBLIC_URL may belong to another installation. The links and commands that `purser dev` prints must point to this machine.
     PUBLIC_URL: "",
+    // A backend under development receives webhooks on this machine.
+    WEBHOOK_TARGETS: "any",
     ...(options.port === null ? {} : { PORT: String(options.port) }),
   });
   const log = openLog(options.json ? "silent" : "warn", { stacks: false });

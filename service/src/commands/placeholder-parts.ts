@@ -23,6 +23,7 @@ export function placeholderParts(): ManageParts {
     cellOf: refuse,
     cellNamed: refuse,
     stopping: new AbortController().signal,
+    webhooks: { allowPrivate: false },
     sandboxRequest: refuse,
   };
 }

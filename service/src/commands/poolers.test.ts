@@ -6,9 +6,9 @@ import { createDatabase } from "../../test/harness.ts";
 import { startPgBouncer } from "../../test/pgbouncer.ts";
 import { readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
+import { POOLS } from "../pools.ts";
 import { statement } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { POOLS } from "../service.ts";
 import { doctorCommand } from "./doctor.ts";
 import { refuseUnsafeDatabase } from "./serve.ts";
 

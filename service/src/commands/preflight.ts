@@ -114,7 +114,10 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
       has_table_privilege(to_regclass('cell.hold_changes'), 'insert')
         and has_table_privilege(to_regclass('cell.open_holds'), 'delete') as may_hold,
       has_table_privilege(to_regclass('cell.grant_moves'), 'select')
-        and has_table_privilege(to_regclass('cell.grant_moves'), 'insert') as may_move
+        and has_table_privilege(to_regclass('cell.grant_moves'), 'insert') as may_move,
+      has_table_privilege(to_regclass('cell.webhooks'), 'select')
+        and has_table_privilege(to_regclass('cell.notices'), 'insert')
+        and has_table_privilege(to_regclass('cell.due_plans'), 'insert') as may_notify
     from pg_attribute as a
     where a.attrelid in (to_regclass('cell.ledger'), to_regclass('cell.denials'), to_regclass('cell.events'))
       and a.attname = 'member_id'`);
@@ -124,9 +127,22 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
     ...(rows[0]?.may_hold === false ? ["hold credits"] : []),
     ...(rows[0]?.may_move === false ? ["list and move grants"] : []),
   ].join(" and ");
-  if (lacking === "") return [];
-  const text = `this role is not allowed to ${lacking}: as the database owner, run purser migrate --grant-to <this role>`;
-  return [{ level: "warning", about: "privileges", text }];
+  const advice = "as the database owner, run purser migrate --grant-to <this role>";
+  const findings: Finding[] = [];
+  // Every charge reads which notices to write.
+  if (rows[0]?.may_notify === false)
+    findings.push({
+      level: "failure",
+      about: "privileges",
+      text: `this role is not allowed to charge: ${advice}`,
+    });
+  if (lacking !== "")
+    findings.push({
+      level: "warning",
+      about: "privileges",
+      text: `this role is not allowed to ${lacking}: ${advice}`,
+    });
+  return findings;
 }
 
 async function inspectMigrations(client: Client): Promise<Finding> {

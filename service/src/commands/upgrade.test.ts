@@ -211,6 +211,9 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(
       /^ {2}locks cell\.audit \(\d+ kB\) while it builds an index, .+; top-ups, plan changes, reversals .+ wait for it/,
     ),
+    "cell/000046-webhooks.sql",
+    expect.stringMatching(/^ {2}locks cell\.pools /),
+    expect.stringMatching(/^ {2}locks cell\.open_holds /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

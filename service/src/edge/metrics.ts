@@ -35,6 +35,9 @@ export class Metrics {
   readonly #jobSuccesses: Gauge<"name">;
   readonly #usageRows: Counter;
   readonly #unreadableWallets: Counter;
+  readonly #webhookAttempts: Counter<"outcome">;
+  readonly #webhookDue: Gauge;
+  readonly #webhookLag: Gauge;
   readonly #databaseUp: Gauge;
   readonly #verifySound: Gauge<"kind">;
   readonly #verifyTimes: Gauge<"kind">;
@@ -109,6 +112,22 @@ export class Metrics {
     this.#unreadableWallets = new Counter({
       name: "purser_unreadable_wallets_total",
       help: "Wallets skipped by the expiry sweep because they are damaged or were written by a newer release",
+      registers,
+    });
+    this.#webhookAttempts = new Counter({
+      name: "purser_webhook_attempts_total",
+      help: "Attempts of this process to deliver a notice to a webhook, by outcome: delivered or failed",
+      labelNames: ["outcome"],
+      registers,
+    });
+    this.#webhookDue = new Gauge({
+      name: "purser_webhook_due_deliveries",
+      help: "Due deliveries of webhooks that do not fail, in all processes. At most 10,000 of each webhook are counted",
+      registers,
+    });
+    this.#webhookLag = new Gauge({
+      name: "purser_webhook_lag_seconds",
+      help: "How long the oldest of these deliveries has been due",
       registers,
     });
     this.#databaseUp = new Gauge({
@@ -229,6 +248,15 @@ export class Metrics {
 
   database({ isUp }: { isUp: boolean }): void {
     this.#databaseUp.set(isUp ? 1 : 0);
+  }
+
+  webhookAttempt(isDelivered: boolean): void {
+    this.#webhookAttempts.inc({ outcome: isDelivered ? "delivered" : "failed" });
+  }
+
+  webhookBacklog({ deliveries, lateSeconds }: { deliveries: number; lateSeconds: number }): void {
+    this.#webhookDue.set(deliveries);
+    this.#webhookLag.set(lateSeconds);
   }
 
   unreadableWallets(count: number): void {

@@ -52,6 +52,7 @@ export const PROBLEMS = {
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
   grant_not_movable: { status: 422, title: "The grant cannot be moved to another customer" },
   too_many_tokens: { status: 422, title: "You have created too many active tokens" },
+  too_many_webhooks: { status: 422, title: "The environment has too many webhooks" },
   balance_too_large: { status: 422, title: "The balance would become too large" },
   total_too_large: { status: 422, title: "A total is too large to be exact" },
   rate_limited: { status: 429, title: "Too many requests" },

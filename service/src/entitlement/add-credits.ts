@@ -28,7 +28,7 @@ export function addCredits(
   assert(Number.isSafeInteger(credits) && credits >= 1, "credits are a whole number of at least 1");
   const now = decisionTime(catalog, wallet, clock);
   if (expiresAt !== null && expiresAt <= now) return { kind: "expires_in_the_past" };
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   if (!hasRoomFor(draft.wallet, credits)) return { kind: "balance_too_large" };
   const { grants } = draft.wallet;

@@ -3,7 +3,6 @@ import {
   endsSooner,
   findPaused,
   hasAssignedPlan,
-  isAhead,
   laterOf,
   leaveAssigned,
   switchPlan,
@@ -15,7 +14,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import { compareToMark, isTooFarAhead, markEvent } from "./event-mark.ts";
 import { schedulePlan, unschedulePlan } from "./next-plan.ts";
-import { earlierOf } from "./period.ts";
+import { earlierOf, isAhead } from "./period.ts";
 import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
@@ -66,7 +65,7 @@ export function assignPlan(
   const { asOf = null } = request;
   const now = decisionTime(catalog, wallet, clock);
   if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const start = resolveStart(catalog, draft.wallet, request, now);
   // Checked first, because a late or repeated event may refer to an end or a period that has passed.

@@ -2,6 +2,7 @@ import { brandAs, type Instant, type PlanId } from "../primitives/brand.ts";
 import { burnOrder } from "./burn-order.ts";
 import { type Catalog, getPlan, latestVersion, type Plan, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
+import { isAhead } from "./period.ts";
 import { findMissedVersion, switchVersion } from "./plan-version.ts";
 import type { Assignment, PausedPlan, Wallet } from "./wallet.ts";
 
@@ -134,11 +135,6 @@ function hasCredits({ assignment, grants }: PausedPlan, at: Instant): boolean {
     grants.some((grant) => isAhead(grant.expiresAt, at)) ||
     assignment.allowances.some((allowance) => isAhead(allowance.end, at))
   );
-}
-
-/** Whether `end` is after `at`. Ends are exclusive. Null means no end. */
-export function isAhead(end: Instant | null, at: Instant): boolean {
-  return end === null || end > at;
 }
 
 /** The newest version that was published by `at`. `at` may be in the past. */

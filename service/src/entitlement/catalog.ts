@@ -12,10 +12,31 @@ export type Catalog = {
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
   /** The plan for customers without an assigned plan. `since` is when it was last set or cleared. */
   readonly defaultPlan: { readonly plan: PlanId | null; readonly since: Instant };
+  /** The types of notices that at least one enabled webhook receives. */
+  readonly noticeTypes: ReadonlySet<NoticeType>;
 };
 
+/** What webhooks can be told about a customer. */
+export const NOTICE_TYPES = [
+  "balance.low",
+  "balance.depleted",
+  "overage.started",
+  "limit.reached",
+  "plan.changed",
+  "plan.ended",
+  "hold.expired",
+  "hold.uncovered",
+] as const;
+export type NoticeType = (typeof NOTICE_TYPES)[number];
+
 /** A type of credit that several features can share. */
-export type Pool = { readonly id: PoolId; readonly key: string; readonly name: string };
+export type Pool = {
+  readonly id: PoolId;
+  readonly key: string;
+  readonly name: string;
+  /** A balance that falls below one of these thresholds is low. Sorted, highest first. */
+  readonly lowBalances: readonly number[];
+};
 
 /** 3 credits per 1,000 tokens is `{credits: 3, per: 1000}`. */
 export type Cost = { readonly credits: number; readonly per: number };

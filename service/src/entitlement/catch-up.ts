@@ -1,12 +1,12 @@
 import { assert, assertNever } from "../primitives/assert.ts";
 import type { Instant } from "../primitives/brand.ts";
-import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
+import { laterOf, leavePlan, startPlan } from "./assignment.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import { expireHold, findFirstEnd } from "./hold.ts";
 import { startNextPlan } from "./next-plan.ts";
-import { allowanceCredits, endOverrides } from "./overrides.ts";
-import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
+import { allowanceCredits, withoutOverrides } from "./overrides.ts";
+import { endAfter, isAhead, type Period, periodAt, periodBefore } from "./period.ts";
 import { findDueVersion, switchVersion } from "./plan-version.ts";
 import type { Assignment, Grant, Hold, NextPlan, Wallet } from "./wallet.ts";
 
@@ -82,7 +82,7 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
       expireHold(catalog, draft, due.hold);
       break;
     case "overrides_end":
-      endOverrides(draft);
+      draft.wallet = withoutOverrides(draft.wallet);
       break;
     case "plan_ends":
       leavePlan(draft);

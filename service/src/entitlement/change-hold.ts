@@ -1,6 +1,5 @@
 import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import { unitsFor } from "./buying-power.ts";
 import { type Catalog, chargeFor } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
@@ -12,6 +11,7 @@ import { type Counted, countsCharge, isCountedBy, recount } from "./limits.ts";
 import { setAside } from "./open-hold.ts";
 import { overageLeftIn } from "./overage.ts";
 import { join, sumOf } from "./part-lists.ts";
+import { isAhead } from "./period.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
 /** Maximum duration of a hold, including all extensions. */
@@ -43,7 +43,7 @@ export function settleHold(
   clock: Instant,
 ): SettleOutcome {
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const isLate = !isOpenAt(hold, now);
   if (isLate && hold.onExpiry === "charge") return { kind: "charged_on_expiry", change: draft.finish(now) };
@@ -66,7 +66,7 @@ export type ReleaseOutcome =
 /** Releases all credits of a hold. */
 export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock: Instant): ReleaseOutcome {
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
   const items = closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
@@ -77,7 +77,7 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
 /** Releases all holds. The wallet must have been read with all of its holds. */
 export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   for (const hold of draft.wallet.holds) {
     closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
@@ -114,7 +114,7 @@ export function extendHold(
   assert(item !== undefined && hold.items.length === 1, "only a hold with one item is extended");
   const now = decisionTime(catalog, wallet, clock);
   const end = typeof expiresAt === "object" && expiresAt !== null ? now + expiresAt.inMs : expiresAt;
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
   if (end !== null && end > hold.openedAt + HOLD_MS_MAX) return { kind: "expires_too_late" };

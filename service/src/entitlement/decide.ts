@@ -123,7 +123,7 @@ export function decide(
   if (known === null && catalog.defaultPlan.plan === null) return denyUnknown(catalog, features, requested);
   const wallet = known ?? newWallet(clock);
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   applyDefaultPlan(catalog, draft);
 

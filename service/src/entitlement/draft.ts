@@ -15,6 +15,7 @@ import type {
   Part,
   Usage,
 } from "./entry.ts";
+import { takeNotice } from "./notices.ts";
 import { countOverage } from "./overage.ts";
 import {
   type Assignment,
@@ -53,6 +54,7 @@ export class Draft {
   wallet: Wallet;
   /** The draft's current time. Due changes are applied in the order in which they fell due. */
   at: Instant;
+  readonly #catalog: Catalog;
   readonly #before: Wallet;
   readonly #entries: Entry[] = [];
   readonly #grants: NewGrant[] = [];
@@ -60,7 +62,8 @@ export class Draft {
   readonly #overrides: NewOverrides[] = [];
   readonly #holds: HoldChange[] = [];
 
-  constructor(wallet: Wallet) {
+  constructor(catalog: Catalog, wallet: Wallet) {
+    this.#catalog = catalog;
     this.wallet = wallet;
     this.#before = wallet;
     this.at = wallet.decidedAt;
@@ -194,14 +197,10 @@ export class Draft {
   /** Returns everything to write. Null if nothing changed. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
-    return {
-      wallet: { ...this.wallet, decidedAt: now },
-      entries: this.#entries,
-      grants: this.#grants,
-      assignments: this.#assignments,
-      overrides: this.#overrides,
-      holds: this.#holds,
-    };
+    const wallet = { ...this.wallet, decidedAt: now };
+    const made = { entries: this.#entries, assignments: this.#assignments, holds: this.#holds };
+    const noticed = takeNotice(this.#catalog, this.#before, { ...made, wallet });
+    return { ...made, ...noticed, grants: this.#grants, overrides: this.#overrides };
   }
 
   #applyParts(parts: readonly Part[]): void {

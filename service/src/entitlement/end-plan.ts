@@ -24,7 +24,7 @@ export function endPlan(
 ): EndOutcome {
   const now = decisionTime(catalog, wallet, clock);
   if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const order = compareToMark(draft.wallet, asOf, "closed");
   if (order < 0) return { kind: "unchanged", change: draft.finish(now) };
@@ -48,7 +48,7 @@ export function dropNextPlan(
   clock: Instant,
 ): { kind: "changed" | "unchanged"; change: Change | null } {
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   if (draft.wallet.next === null) return { kind: "unchanged", change: draft.finish(now) };
   unschedulePlan(catalog, draft);

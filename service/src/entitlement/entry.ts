@@ -1,4 +1,5 @@
-import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import type { NoticeType } from "./catalog.ts";
 import type { GrantKind, Hold, OveragePart, Overrides, Wallet } from "./wallet.ts";
 
 /** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract credits. A `consume` entry at cost 0 moves nothing. */
@@ -111,6 +112,39 @@ export type HoldChange = {
   readonly effectiveAt: Instant;
 };
 
+/** What a webhook is told about a change. Names pools, plans and features by their keys, which never change. */
+export type Notice = { readonly effectiveAt: Instant } & NoticeDetails;
+
+/** Only the parts of a hold that its ID is made of. */
+type NoticedHold = Pick<Hold, "number" | "openedAt">;
+
+export type NoticeDetails =
+  | {
+      readonly type: "balance.low";
+      readonly pool: string;
+      readonly threshold: number;
+      readonly balance: number;
+    }
+  | { readonly type: "balance.depleted"; readonly pool: string; readonly balance: number }
+  | { readonly type: "overage.started"; readonly pool: string }
+  | {
+      readonly type: "limit.reached";
+      readonly feature: FeatureKey;
+      readonly limit: number;
+      readonly resetsAt: Instant | null;
+    }
+  | { readonly type: "plan.changed"; readonly plan: string; readonly previousPlan: string | null }
+  | { readonly type: "plan.ended"; readonly plan: string }
+  | { readonly type: "hold.expired"; readonly hold: NoticedHold; readonly charged: boolean }
+  | {
+      readonly type: "hold.uncovered";
+      readonly hold: NoticedHold;
+      readonly feature: FeatureKey;
+      readonly credits: number;
+    };
+
+({}) satisfies Record<Exclude<NoticeType, NoticeDetails["type"]>, never>;
+
 /** Everything a decision changes. The caller writes it unmodified, in one transaction. */
 export type Change = {
   readonly wallet: Wallet;
@@ -119,4 +153,5 @@ export type Change = {
   readonly assignments: readonly AssignmentChange[];
   readonly overrides: readonly NewOverrides[];
   readonly holds: readonly HoldChange[];
+  readonly notices: readonly Notice[];
 };

@@ -1,5 +1,5 @@
 import { brandAs, type Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
+import { isAhead } from "./period.ts";
 import type { PlanEvent, Wallet } from "./wallet.ts";
 
 // Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older events

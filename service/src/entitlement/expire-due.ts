@@ -1,9 +1,10 @@
 import type { Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp, catchUpOnExpiries } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
+import { staysCrossed } from "./notices.ts";
+import { isAhead } from "./period.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
@@ -11,7 +12,7 @@ import type { Wallet } from "./wallet.ts";
  * if by a request, because the charge must not wait for the next request. Null if there is no entry to write.
  */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   const now = decisionTime(catalog, wallet, clock);
   const isCharging = wallet.holds.some(
     ({ onExpiry, expiresAt }) => onExpiry === "charge" && expiresAt <= now,
@@ -19,7 +20,12 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
   if (isCharging) catchUp(catalog, draft, now);
   else catchUpOnExpiries(catalog, draft, now);
   const change = draft.finish(draft.at);
-  return change === null || change.entries.length === 0 ? null : change;
+  if (change === null || change.entries.length === 0) return null;
+  if (change.notices.length === 0) return change;
+  const next = new Draft(catalog, wallet);
+  catchUp(catalog, next, now);
+  const notices = change.notices.filter((notice) => staysCrossed(notice, next.wallet, catalog));
+  return { ...change, notices };
 }
 
 /** A quick pre-check without the catalog. If it returns false, `expireDue` returns null. If true, `expireDue` must decide. */

@@ -8,7 +8,7 @@ import { brandAs, type FeatureKey } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry, ItemPlace } from "./entry.ts";
 import { Fold, reversedConsumes } from "./fold.ts";
-import { newWallet, type Wallet } from "./wallet.ts";
+import { balanceOf, heldIn, newWallet, type Wallet } from "./wallet.ts";
 
 test("after every history, the wallet equals the wallet recomputed from its ledger", {
   timeout: HISTORIES_TIMEOUT_MS,
@@ -183,6 +183,10 @@ function tamperedWallets(wallet: Wallet | null): Wallet[] {
     { ...wallet, grantCount: wallet.grantCount + 1 },
     { ...wallet, overridesCount: wallet.overridesCount + 1 },
     ...tamperedOverrides(wallet),
+    ...grants.map(({ pool }) => {
+      const balance = balanceOf(wallet, pool) + heldIn(wallet, pool);
+      return { ...wallet, lows: [{ pool, balance }] };
+    }),
     ...grants.flatMap((grant, at) => [
       { ...wallet, grants: grants.with(at, { ...grant, remaining: grant.remaining + 1 }) },
       ...(grant.remaining > 0 ? [{ ...wallet, grants: grants.toSpliced(at, 1) }] : []),

@@ -85,10 +85,21 @@ export class Fold {
       this.#grants.compareRows(wallet) ??
       this.#grants.compareOpen(wallet) ??
       this.#compareBalances() ??
+      this.#compareLows() ??
       this.#grants.comparePlans(wallet) ??
       this.#overrides.compare() ??
       this.#limits.compare()
     );
+  }
+
+  /** A remembered low that is not below the balance would suppress a notice. */
+  #compareLows(): string | null {
+    for (const { pool, balance } of this.#account.wallet.lows) {
+      const current = this.#balances.get(pool) ?? 0;
+      if (balance >= current)
+        return `the wallet remembers a low of ${balance} in pool ${pool}, but has ${current}`;
+    }
+    return null;
   }
 
   /** Checks that entries are numbered from 1 without a gap, and that each balance follows from the previous balance. */

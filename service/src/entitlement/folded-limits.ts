@@ -1,10 +1,9 @@
 import type { FeatureId, Instant, PlanVersionId } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import type { PlanVersion } from "./catalog.ts";
 import type { Entry, Usage } from "./entry.ts";
 import { quantityHeld } from "./hold.ts";
 import { isCountedBy } from "./limits.ts";
-import { type Period, periodAt } from "./period.ts";
+import { isAhead, type Period, periodAt } from "./period.ts";
 import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 
 /** The assignment of the current plan or of a paused plan, with its counters. */

@@ -1,10 +1,9 @@
 import type { FeatureId, Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import type { Entry, NewOverrides, Usage } from "./entry.ts";
 import { quantityHeld } from "./hold.ts";
 import { countsCharge } from "./limits.ts";
 import { findOverride, isEmpty, isSame } from "./overrides.ts";
-import { periodAt } from "./period.ts";
+import { isAhead, periodAt } from "./period.ts";
 import type { FeatureOverride, OwnCounter, OwnLimit, Wallet } from "./wallet.ts";
 
 type Tally = { readonly counter: OwnCounter; used: number };

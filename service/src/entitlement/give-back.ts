@@ -1,8 +1,8 @@
 import type { Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import { type Catalog, getVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import type { Part } from "./entry.ts";
+import { isAhead } from "./period.ts";
 import type { Assignment, HeldCredits, PausedPlan, Wallet } from "./wallet.ts";
 
 /** The grant that credits were taken from. */

@@ -1,8 +1,7 @@
 import type { FeatureId, Instant } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import type { PlanFeature } from "./catalog.ts";
 import type { Entry, Usage } from "./entry.ts";
-import { type PeriodKind, periodAt } from "./period.ts";
+import { isAhead, type PeriodKind, periodAt } from "./period.ts";
 import type { Assignment, FeatureOverride, LimitCounter, OwnCounter, PausedPlan, Wallet } from "./wallet.ts";
 
 export type LimitPosition = {

@@ -1,10 +1,10 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant } from "../primitives/brand.ts";
 import { addCredits, type CreditsOutcome } from "./add-credits.ts";
-import { isAhead } from "./assignment.ts";
 import type { Catalog } from "./catalog.ts";
 import { decisionTime } from "./draft.ts";
 import type { Change, NewGrant } from "./entry.ts";
+import { isAhead } from "./period.ts";
 import { type GrantFacts, revokeGrant } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
 

@@ -1,7 +1,7 @@
 import type { Instant, PoolId } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import { type Catalog, getPlan, getVersion, latestVersion, type Plan } from "./catalog.ts";
 import { decisionTime } from "./draft.ts";
+import { isAhead } from "./period.ts";
 import { viewWallet } from "./view-wallet.ts";
 import type { Assignment, GrantKind, Wallet } from "./wallet.ts";
 

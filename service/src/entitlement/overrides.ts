@@ -1,6 +1,5 @@
 import type { FeatureId } from "../primitives/brand.ts";
 import type { Allowance, PlanFeature, PlanVersion } from "./catalog.ts";
-import type { Draft } from "./draft.ts";
 import type { FeatureOverride, Overrides, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
 
 /** The terms of a feature for one customer. Undefined if the customer may not use the feature. */
@@ -66,8 +65,8 @@ export function allowanceCredits(
  * Removes all overrides. Counters are kept until their period ends, so that setting the same limit again resumes the count.
  * Counters without an end are dropped.
  */
-export function endOverrides(draft: Draft): void {
-  draft.wallet = { ...draft.wallet, overrides: null, ownCounters: draft.wallet.ownCounters.filter(hasEnd) };
+export function withoutOverrides(wallet: Wallet): Wallet {
+  return { ...wallet, overrides: null, ownCounters: wallet.ownCounters.filter(hasEnd) };
 }
 
 function hasEnd({ end }: OwnCounter): boolean {

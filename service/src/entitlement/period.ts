@@ -12,6 +12,11 @@ const MONTHS = { month: 1, year: 12 } as const;
 /** The single period of a one-time allowance. It starts before every anchor. */
 const ALWAYS: Period = { start: brandAs<Instant>(0), end: null };
 
+/** Whether `end` is after `at`. Ends are exclusive. Null means no end. */
+export function isAhead(end: Instant | null, at: Instant): boolean {
+  return end === null || end > at;
+}
+
 /**
  * The period that contains `at`. Every period is counted from the anchor, in UTC, not from the previous period: an anchor on the 31st gives
  * 28 February and then 31 March. The anchor may be in the future, because it only sets the boundaries.

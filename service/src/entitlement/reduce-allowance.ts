@@ -27,7 +27,7 @@ export function reduceAllowance(
 ): ReductionOutcome {
   assert(Number.isSafeInteger(remaining) && remaining >= 0, "credits are whole, and never negative");
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const allowance = draft.wallet.assignment?.allowances.find((granted) => granted.pool === pool);
   const grant = draft.wallet.grants.find(({ number }) => number === allowance?.grant);

@@ -77,7 +77,7 @@ export function reverseConsume(
   const open = consumes.filter(({ quantity, reversedQuantity }) => quantity > reversedQuantity);
   if (open.length === 0) return { kind: "nothing_left" };
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const reversed: Reversed[] = [];
   for (const consume of open) {

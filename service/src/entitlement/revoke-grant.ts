@@ -32,7 +32,7 @@ export function revokeGrant(
   const { grant } = request;
   if (grant.isRevoked) return { kind: "already_revoked" };
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const { grants, holds, openHolds } = draft.wallet;
   assert(holds.length === openHolds, "credits are revoked with all open holds known");

@@ -1,5 +1,4 @@
 import type { FeatureKey, Instant, PoolId } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
 import { findCurrentVersion } from "./buying-power.ts";
 import type { Catalog, Cost, Feature, Limit, PlanVersion } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
@@ -7,7 +6,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import { findCounter, findOwn } from "./limits.ts";
 import { findOverride, isEmpty, isSame } from "./overrides.ts";
-import { type PeriodKind, periodAt } from "./period.ts";
+import { isAhead, type PeriodKind, periodAt } from "./period.ts";
 import type { AllowanceOverride, FeatureOverride, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
 
 /** The overrides in a call. Null and undefined mean the same as in `FeatureOverride`. */
@@ -50,7 +49,7 @@ export function setOverrides(
 ): OverridesOutcome {
   const now = decisionTime(catalog, wallet, clock);
   if (!isAhead(request.endsAt, now)) return { kind: "ends_in_the_past" };
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   const { overrides } = draft.wallet;
   const version = findCurrentVersion(catalog, draft.wallet);

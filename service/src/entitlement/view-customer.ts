@@ -26,7 +26,7 @@ export function viewCustomer(
   clock: Instant,
 ): CustomerView {
   const isUnknown = known === null && catalog.defaultPlan.plan === null;
-  const draft = new Draft(known ?? newWallet(clock));
+  const draft = new Draft(catalog, known ?? newWallet(clock));
   const now = decisionTime(catalog, draft.wallet, clock);
   catchUp(catalog, draft, now);
   if (!isUnknown) applyDefaultPlan(catalog, draft);

@@ -8,7 +8,7 @@ import { balanceOf, type NextPlan, type Wallet } from "./wallet.ts";
 
 /** A wallet with all due changes applied, as the next decision would see it. Writes nothing. */
 export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wallet {
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, decisionTime(catalog, wallet, clock));
   return draft.wallet;
 }
@@ -16,7 +16,7 @@ export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wa
 /** The due changes that the next decision would write first. Null if nothing is due. */
 export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
-  const draft = new Draft(wallet);
+  const draft = new Draft(catalog, wallet);
   catchUp(catalog, draft, now);
   return draft.finish(now);
 }

@@ -37,7 +37,16 @@ export type Wallet = {
   /** Open holds, stored in separate rows. Contains at least the holds that end by `holdsUntil`. No decision is dated after `holdsUntil`. */
   readonly holds: readonly Hold[];
   readonly holdsUntil: number;
+  /** What webhooks were already told, where the balance or the counter no longer shows it. */
+  readonly lows: readonly Low[];
+  readonly peaks: readonly Peak[];
 };
+
+/** The lowest balance of a pool since its last grant, if a reversal has raised the balance since. -1 after overage was used. */
+export type Low = { readonly pool: PoolId; readonly balance: number };
+
+/** The highest use of a limit in its period, if a reversal or a hold has lowered the use since. */
+export type Peak = { readonly feature: FeatureId; readonly end: Instant | null; readonly used: number };
 
 /**
  * - `cut`: an earlier end.
@@ -249,6 +258,8 @@ export function newWallet(now: Instant): Wallet {
     held: [],
     holds: [],
     holdsUntil: Number.POSITIVE_INFINITY,
+    lows: [],
+    peaks: [],
   };
 }
 

@@ -1,10 +1,13 @@
 import type { Pool } from "../postgres/pool.ts";
+import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { readClock } from "../store/cell/clock.ts";
+import { forgetNotices } from "../store/cell/notices.ts";
 import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell/request-log.ts";
 
 export const REQUEST_LOG_DAYS = 7;
+export const NOTICE_DAYS = 30;
 
 /** Maximum rows deleted per transaction. Kept small, because a long-running transaction slows down charges to a busy wallet. */
 const ROWS_MAX = 2_000;
@@ -12,15 +15,28 @@ const ROWS_MAX = 2_000;
 const TRANSACTIONS_MAX = 1_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** Deletes log entries older than a week, in one process at a time. Returns the number of deleted entries. */
+/** Deletes log entries older than a week. Returns the number of deleted entries. */
 export async function forgetOldRequests(cell: Pool): Promise<number> {
+  return forget(cell, REQUEST_LOG_DAYS, async (tx, before, isFirst) => {
+    if (isFirst) await purgeRequestCounts(tx, before);
+    return purgeRequestLog(tx, before, ROWS_MAX);
+  });
+}
+
+/** Deletes notices older than 30 days, with their deliveries. Returns the number of deleted notices. */
+export async function forgetOldNotices(cell: Pool): Promise<number> {
+  return forget(cell, NOTICE_DAYS, (tx, before) => forgetNotices(tx, before, ROWS_MAX));
+}
+
+type Purge = (tx: Tx, before: Instant, isFirst: boolean) => Promise<number>;
+
+/** Deletes old rows in one process at a time, in short transactions. */
+async function forget(cell: Pool, days: number, purge: Purge): Promise<number> {
   let total = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
     const deleted = await transaction(cell, async (tx) => {
       if (!(await tryPurgeLock(tx))) return 0;
-      const before = brandAs<Instant>((await readClock(tx)) - REQUEST_LOG_DAYS * DAY_MS);
-      if (i === 0) await purgeRequestCounts(tx, before);
-      return purgeRequestLog(tx, before, ROWS_MAX);
+      return purge(tx, brandAs<Instant>((await readClock(tx)) - days * DAY_MS), i === 0);
     });
     total += deleted;
     if (deleted < ROWS_MAX) break;

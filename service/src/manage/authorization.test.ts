@@ -29,6 +29,7 @@ const OPERATIONS = manageOperations({
   cellOf: () => ANYWHERE,
   cellNamed: () => ANYWHERE,
   stopping: new AbortController().signal,
+  webhooks: { allowPrivate: false },
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 });
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;

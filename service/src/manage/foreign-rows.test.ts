@@ -37,6 +37,7 @@ const OPERATIONS = manageOperations({
   cellOf: () => NOWHERE,
   cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,
+  webhooks: { allowPrivate: false },
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(
   ({ id, path }) =>
@@ -56,6 +57,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   previewMove: { to: "bob" },
   reverseConsume: {},
   previewReversal: {},
+  updateWebhook: { enabled: false },
+  rotateWebhookSecret: { overlapSeconds: 0 },
+  replayWebhook: { from: "2026-01-01T00:00:00Z" },
 };
 
 /** Row IDs, by the path segment before the parameter. */
@@ -75,6 +79,8 @@ const MISSING: Rows = {
   members: "987654",
   tokens: "987654",
   audit: "01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00",
+  webhooks: "987654",
+  deliveries: "ntc_01m7e9sv00000000000000000z",
 };
 
 /** Creates rows in the test environment and the workspace, one of each kind. */
@@ -86,6 +92,10 @@ async function plantRows(managed: Managed): Promise<Rows> {
   await ask("planted-denial", 1_000);
   const { body: event } = await record({ customerId: "ada", event: "planted", quantity: 1 });
   const holdId = await openHolds(managed).open({ feature: "text.generate" });
+  const url = "https://hooks.example/purser";
+  const { body: hook } = await manage("POST", "webhooks", { body: { url } });
+  const webhook = (hook["webhook"] as { id: string }).id;
+  const { body: test } = await manage("POST", `webhooks/${webhook}/test`);
   const idOf = async (path: string): Promise<string> => {
     const { body } = await manage("GET", path);
     const [first] = body["items"] as { id: string | number }[];
@@ -105,6 +115,8 @@ async function plantRows(managed: Managed): Promise<Rows> {
     members: await idOf("/manage/v1/members"),
     tokens: await idOf("/manage/v1/tokens"),
     audit: await idOf("audit?action=plan.assigned"),
+    webhooks: webhook,
+    deliveries: String(test["noticeId"]),
   };
 }
 

@@ -27,6 +27,7 @@ const READS = manageOperations({
   cellOf: () => NOWHERE,
   cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,
+  webhooks: { allowPrivate: false },
   sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
 }).filter(({ method, path }) => method === "GET" || /\/(preview|diff)$/.test(path));
 

@@ -39,6 +39,8 @@ import { CatalogItem, Found } from "./search/found.ts";
 import { Undo } from "./undo/operations.ts";
 import { UsageLine } from "./usage/chart-usage.ts";
 import { UsedSum } from "./usage/range.ts";
+import { Delivery, Notice, NoticeData } from "./webhooks/describe-notice.ts";
+import { Webhook } from "./webhooks/describe-webhook.ts";
 import { Workspace } from "./workspace/operations.ts";
 
 /** Names of schemas in the OpenAPI document. Generated clients use these names, so renaming a schema breaks them. */
@@ -67,6 +69,7 @@ export const NAMED_SCHEMAS = {
     CustomerRequest,
   },
   ...{
+    Delivery,
     Denial,
     DenialExplanation,
     EventKey,
@@ -79,8 +82,9 @@ export const NAMED_SCHEMAS = {
     KeyStory,
   },
   ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, MovePreview },
-  ...{ OpeningBalances, Overrides },
+  ...{ Notice, NoticeData, OpeningBalances, Overrides },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
-  ...{ RepeatedCharge, ReversalPreview, Session, Token, Undo, UsageEvent, UsageLine, UsedSum, Workspace },
+  ...{ RepeatedCharge, ReversalPreview, Session, Token, Undo, UsageEvent, UsageLine, UsedSum },
+  ...{ Webhook, Workspace },
 } as const;

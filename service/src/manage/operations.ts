@@ -35,6 +35,9 @@ import { searchOperations } from "./search/operations.ts";
 import { balanceOperation } from "./usage/balance-operation.ts";
 import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
+import { deliveryOperations } from "./webhooks/delivery-operations.ts";
+import { noticeOperations } from "./webhooks/notice-operations.ts";
+import { webhookOperations } from "./webhooks/operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
 
 /** Every operation of the management API, grouped by noun. */
@@ -44,6 +47,9 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...ownSessionOperations(parts),
     ...controlOperations(parts),
     ...catalogNouns(parts),
+    ...webhookOperations(parts),
+    ...deliveryOperations(parts),
+    ...noticeOperations(parts),
     ...customerOperations(parts),
     ...customerPlanOperations(parts),
     ...customerOverridesOperations(parts),

@@ -2,6 +2,7 @@ import type { ProxyWatch } from "../edge/proxy-watch.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Instant } from "../primitives/brand.ts";
 import type { Scope } from "../store/control/scopes.ts";
+import type { TargetPolicy } from "../webhooks/target.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
@@ -24,6 +25,7 @@ export type ManageParts = {
   readonly cellNamed: (cell: string) => Pool;
   /** Aborted when this process stops, so that long calls end and can be resumed in another process. */
   readonly stopping: AbortSignal;
+  readonly webhooks: TargetPolicy;
   /** Runs a request in the runtime. Passed in, because `manage` and `runtime` do not import each other. */
   readonly sandboxRequest: SandboxRequest;
 };

@@ -16,6 +16,14 @@ export async function refuseUnfinishedUpgrade(
   });
 }
 
+/** The first data format in which changes to wallets can have notices. */
+const DATA_FORMAT_OF_NOTICES = 2;
+
+/** Rejects a feature that makes changes to wallets have notices, until the upgrade is finished. */
+export function refuseEarlyNotices(tx: Tx, feature: "Low balances" | "Webhooks"): Promise<void> {
+  return refuseUnfinishedUpgrade(tx, { feature, dataFormat: DATA_FORMAT_OF_NOTICES });
+}
+
 /** The first data format in which charges can have overage. */
 const DATA_FORMAT_OF_OVERAGE = 2;
 

@@ -44,7 +44,9 @@ export async function grantToService(
     grant select, insert on cell.meters to ${to};
     grant select, insert, update, delete on cell.usage_buckets, cell.usage_customer_days to ${to};
     grant select, update on cell.usage_progress, cell.sweeps to ${to};
-    grant select, insert, update on cell.verifications to ${to};
+    grant select, insert, update on cell.verifications, cell.webhooks to ${to};
+    grant select, insert, delete on cell.notices to ${to};
+    grant select, insert, update, delete on cell.deliveries, cell.due_plans to ${to};
     grant select, update (key_hash) on ${KEY_PARTITIONS} to ${to};
     ${endsKeys ? "grant" : "revoke"} delete on cell.keyed_requests, ${KEY_PARTITIONS} ${endsKeys ? "to" : "from"} ${to};
     grant execute on function cell.ensure_monthly_partitions(integer, integer), cell.next_transaction_number(),

@@ -159,6 +159,7 @@ export function firstCatalog(spec: CatalogSpec, at: Instant): Catalog {
     id: poolId(i),
     key: `pool${i}`,
     name: `Pool ${i}`,
+    lowBalances: [],
   }));
   const features = spec.features.map(
     ({ pool, cost }, i): Feature => ({
@@ -179,6 +180,7 @@ export function firstCatalog(spec: CatalogSpec, at: Instant): Catalog {
     plans: new Map(),
     versions: new Map(),
     defaultPlan: { plan: null, since: at },
+    noticeTypes: new Set(),
   };
   const withPlans = spec.plans.reduce(
     (catalog, version, i) => publish(catalog, { plan: i, version, reach: "now" }, at),

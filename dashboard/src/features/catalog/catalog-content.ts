@@ -1,4 +1,5 @@
 import type { Answer } from "../../api/answer.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { type Cost, formatCost, type Limit, type Period } from "../../format/terms.ts";
 import {
   diffTerms,
@@ -141,8 +142,8 @@ export function sentencesOfChange(
     case "pool":
     case "event_key":
       return before === null
-        ? [added(`Name: ${textOf(after, "name")}.`)]
-        : [...renamed(before, after), ...unitChanged(before, after)];
+        ? [added(`Name: ${textOf(after, "name")}.`), ...thresholdsChanged({}, after)]
+        : [...renamed(before, after), ...unitChanged(before, after), ...thresholdsChanged(before, after)];
   }
 }
 
@@ -190,6 +191,17 @@ function renamed(before: ChangeContent, after: ChangeContent): Sentence[] {
 function unitChanged(before: ChangeContent, after: ChangeContent): Sentence[] {
   const [was, is] = [textOf(before, "unit"), textOf(after, "unit")];
   return was === is ? [] : [changed(`Unit: ${was ?? "none"} → ${is ?? "none"}.`)];
+}
+
+function thresholdsChanged(before: Content, after: Content): Sentence[] {
+  const [was, is] = [thresholdsOf(before), thresholdsOf(after)];
+  return was === is ? [] : [changed(`Low balances: ${was} → ${is}.`)];
+}
+
+function thresholdsOf({ lowBalances }: Content): string {
+  return Array.isArray(lowBalances) && lowBalances.length > 0
+    ? lowBalances.map((threshold) => formatCount(Number(threshold))).join(", ")
+    : "none";
 }
 
 function archiving(was: { isArchived: boolean }, is: { isArchived: boolean }): Sentence[] {

@@ -89,6 +89,8 @@ function UsedBy({ count }: { count: number }) {
   return count === 0 ? <span className="text-muted">No features</span> : countOf(count, "feature");
 }
 
+type PoolValues = Pick<Pool, "key" | "name">;
+
 /** Creates a pool, or renames `pool` if it is not null. */
 export function PoolDialog({
   pool,
@@ -101,12 +103,12 @@ export function PoolDialog({
 }) {
   const scope = useScope();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
-  const { register, handleSubmit, control, setValue, formState } = useForm<Pool>({
-    defaultValues: pool ?? { key: "", name: "" },
+  const { register, handleSubmit, control, setValue, formState } = useForm<PoolValues>({
+    defaultValues: { key: pool?.key ?? "", name: pool?.name ?? "" },
   });
   const { errors, dirtyFields } = formState;
   const values = { key: "", name: "", ...useWatch({ control }) };
-  const requestOf = ({ key, name }: Pool) => ({
+  const requestOf = ({ key, name }: PoolValues) => ({
     params: { path: { ...scope, key } },
     body: { name: name.trim() },
   });

@@ -18,7 +18,7 @@ import {
 import { ensureCatalog, setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 
-const POOL = { key: "credits", name: "Credits" };
+const POOL = { key: "credits", name: "Credits", lowBalances: [] };
 
 /** Features with a low price, a high price and two prices per thousand, and a free feature with a limit. */
 const FEATURES: readonly FeatureInput[] = [

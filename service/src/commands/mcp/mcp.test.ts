@@ -131,13 +131,15 @@ test("arguments that the service would not see, or that lead to another path, ar
   expect(await managed.database.count("cell.customers", "erased_at is not null")).toBe(0);
 });
 
-test("no tool returns an API key, and only operations that change nothing are marked read-only", () => {
+test("no tool returns an API key or a secret of a webhook, and only operations that change nothing are marked read-only", () => {
   const tools = toTools(manageOperations(placeholderParts()), { writes: true });
   const names = tools.map(({ name }) => name);
   expect(names).toContain("listApiKeys");
-  expect(names.filter((name) => /createApiKey|rotateApiKey|^export|^import/.test(name))).toEqual([
-    "exportCatalog",
-  ]);
+  expect(
+    names.filter((name) =>
+      /createApiKey|rotateApiKey|createWebhook|rotateWebhook|^export|^import/.test(name),
+    ),
+  ).toEqual(["exportCatalog"]);
   const reading = tools.filter(({ annotations }) => annotations.readOnlyHint);
   expect(
     reading

@@ -20,8 +20,8 @@ export type Tool = {
   readonly toCall: (input: Readonly<Record<string, unknown>>) => ApiCall;
 };
 
-/** Their responses contain API keys, which must not reach a language model. */
-const WITH_SECRETS = new Set(["createApiKey", "rotateApiKey"]);
+/** Their responses contain API keys or secrets of webhooks, which must not reach a language model. */
+const WITH_SECRETS = new Set(["createApiKey", "rotateApiKey", "createWebhook", "rotateWebhookSecret"]);
 
 /** Makes a tool of each operation in an environment, except operations on files. Without `writes`, only those that change nothing. */
 export function toTools(operations: readonly Operation[], { writes }: { writes: boolean }): Tool[] {

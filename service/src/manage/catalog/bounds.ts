@@ -8,6 +8,10 @@ import type { PlanContent } from "./content.ts";
 
 /** Maximum number of each kind of item (pools, features, plans, event keys) in an environment, and of features in a plan. */
 export const THINGS_MAX = 2_000;
+/** Maximum number of thresholds of a pool. */
+export const LOW_BALANCES_MAX = 10;
+/** Size in bytes of a pool's thresholds in a document. Each has at most 13 digits. */
+const LOW_BALANCES_BYTES_MAX = LOW_BALANCES_MAX * 14;
 /** Maximum size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
 export const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
 /** Body limit for a document and its options. */
@@ -25,10 +29,11 @@ export function planBytes({ key, allowances, features }: PlanContent): number {
 
 /** Rolls back the edit by throwing a problem if the catalog exceeds its limits. */
 export async function refuseLargeCatalog(tx: Tx, environmentId: EnvironmentId): Promise<void> {
-  const { bytes, counts } = await measureCatalog(tx, environmentId);
+  const { bytes: bytesWithoutThresholds, counts } = await measureCatalog(tx, environmentId);
   for (const [noun, count] of Object.entries(counts)) {
     if (count > THINGS_MAX) throw tooLarge(`An environment can have at most ${THINGS_MAX} ${noun}.`);
   }
+  const bytes = bytesWithoutThresholds + counts.pools * LOW_BALANCES_BYTES_MAX;
   if (bytes > DOCUMENT_BYTES_MAX)
     throw tooLarge(`The catalog document would have ${bytes} bytes. The limit is ${DOCUMENT_BYTES_MAX}.`);
 }

@@ -19,7 +19,7 @@ async function furnish({ manage, publish }: Managed): Promise<void> {
   const put = async (path: string, body: object, headers: Record<string, string> = {}): Promise<void> => {
     expect((await manage("PUT", path, { body, headers })).status).toBe(200);
   };
-  await put("pools/seconds", { name: "Seconds" });
+  await put("pools/seconds", { name: "Seconds", lowBalances: [5, 50] });
   await put("features/speech", { name: "Speech", unit: "second", pool: "seconds", cost: { credits: 2 } });
   await publish({
     key: "talk",
@@ -44,7 +44,10 @@ test("a catalog applied to another environment is exported from there as the sam
   await furnish(managed);
   const exported = await manage("GET", "catalog");
   expect(exported.body).toMatchObject({
-    pools: [{ key: "credits" }, { key: "seconds", name: "Seconds" }],
+    pools: [
+      { key: "credits", lowBalances: [] },
+      { key: "seconds", name: "Seconds", lowBalances: [50, 5] },
+    ],
     features: [
       { key: "export" },
       { key: "image.render", unit: null, pool: "credits", cost: { credits: 10, per: 1 } },

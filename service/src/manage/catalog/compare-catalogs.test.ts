@@ -16,11 +16,19 @@ const listOf = <T>(item: fc.Arbitrary<T>, by: (value: T) => string) =>
   fc.uniqueArray(item, { selector: by, maxLength: 3 });
 const keyOf = (thing: { key: string }): string => thing.key;
 const archived = fc.boolean();
+const thresholds = fc.uniqueArray(fc.integer({ min: 1, max: 5 }), { maxLength: 3 });
 const unit = fc.constantFrom("image", null);
 
 const documents: fc.Arbitrary<CatalogDocument> = fc.record(
   {
-    pools: fc.constant(["credits", "seconds"].map((key) => ({ key, name: key }))),
+    pools: fc
+      .tuple(fc.option(thresholds, { nil: undefined }), fc.option(thresholds, { nil: undefined }))
+      .map((lists) =>
+        ["credits", "seconds"].map((key, index) => {
+          const lowBalances = lists[index];
+          return { key, name: key, ...(lowBalances === undefined ? {} : { lowBalances }) };
+        }),
+      ),
     features: listOf(
       fc.record(
         { key: featureKey, name, unit, pool, cost, archived },
@@ -124,6 +132,21 @@ test("applying a file without `archiveMissing` keeps items and lists that the fi
         const mentioned = new Set(file[list]?.map(({ key }) => key));
         const left = current[list].filter(({ key }) => !mentioned.has(key));
         expect(after[list]).toEqual(expect.arrayContaining([...left]));
+      }
+    }),
+  );
+});
+
+test("a pool without `lowBalances` in the file keeps its thresholds, and others are sorted", () => {
+  fc.assert(
+    fc.property(fc.array(documents, { maxLength: 3 }), documents, (files, file) => {
+      const current = applyAll(files);
+      const compared = compare(current, file);
+      fc.pre(compared.kind === "comparable");
+      for (const { key, lowBalances } of file.pools ?? []) {
+        const before = current.pools.find((known) => known.key === key)?.lowBalances ?? [];
+        const after = afterOf(compared.changes).pools.find((known) => known.key === key);
+        expect(after?.lowBalances).toEqual(lowBalances?.toSorted((a, b) => b - a) ?? before);
       }
     }),
   );

@@ -1,6 +1,7 @@
 import {
   type CatalogContent,
   compareKeys,
+  completePool,
   type EventKeyContent,
   type FeatureContent,
   isSame,
@@ -45,7 +46,9 @@ export function compareCatalogs(
   given: GivenCatalog,
   { archiveMissing }: { readonly archiveMissing: boolean },
 ): CatalogComparison {
-  const pools = overlay(current.pools, given.pools, keep);
+  const knownPools = new Map(current.pools.map((pool) => [pool.key, pool]));
+  const givenPools = given.pools?.map((pool) => completePool(pool, knownPools.get(pool.key) ?? null)) ?? null;
+  const pools = overlay(current.pools, givenPools, keep);
   const features = overlay(current.features, given.features, archiveMissing ? archive : keep);
   const missing = findMissing({ ...current, pools, features }, given, current);
   if (missing !== null) return missing;

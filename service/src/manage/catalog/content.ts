@@ -13,10 +13,20 @@ import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 // A catalog without internal IDs. Items are identified by key, and lists are sorted, so that environments with the same catalog
 // have equal content.
 
-export type PoolContent = { readonly key: string; readonly name: string };
+export type PoolContent = {
+  readonly key: string;
+  readonly name: string;
+  /** Sorted, highest first. */
+  readonly lowBalances: readonly number[];
+};
+
+/** A pool as callers send it. Without `lowBalances`, an existing pool keeps its thresholds. */
+export type GivenPool = Pick<PoolContent, "key" | "name"> & {
+  readonly lowBalances?: readonly number[] | undefined;
+};
 
 /** Every environment has this pool, even before the first edit inserts it. */
-export const FIRST_POOL: PoolContent = { key: "credits", name: "Credits" };
+export const FIRST_POOL: PoolContent = { key: "credits", name: "Credits", lowBalances: [] };
 
 export type FeatureContent = {
   readonly key: string;
@@ -68,7 +78,13 @@ export function contentOf(catalog: Catalog, eventKeys: readonly EventKeyName[]):
 export function poolContents({ version, pools }: Catalog): PoolContent[] {
   const isUnwritten = version === 0;
   const known = isUnwritten ? [FIRST_POOL] : [...pools.values()];
-  return sortByKey(known.map(({ key, name }) => ({ key, name })));
+  return sortByKey(known.map(({ key, name, lowBalances }) => ({ key, name, lowBalances })));
+}
+
+/** Completes a pool with the thresholds that it keeps. */
+export function completePool({ key, name, lowBalances }: GivenPool, before: PoolContent | null): PoolContent {
+  const wanted = lowBalances ?? before?.lowBalances ?? [];
+  return { key, name, lowBalances: wanted.toSorted((a, b) => b - a) };
 }
 
 export function featureContent(catalog: Catalog, feature: Feature): FeatureContent {

@@ -2,12 +2,13 @@ import { type Static, Type } from "typebox";
 import { keyField, nameField, nullable, planKeyField, poolKeyField, strictObject } from "../fields.ts";
 import { readAllowances, refuseRepeats } from "../plans/terms.ts";
 import { THINGS_MAX } from "./bounds.ts";
-import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
+import type { CatalogContent, EventKeyContent, FeatureContent, GivenPool, PlanContent } from "./content.ts";
 import {
   allowanceInputs,
   costInput,
   eventKeyField,
   featureInput,
+  lowBalancesInput,
   planFeatureInput,
   poolField,
   unitField,
@@ -44,7 +45,11 @@ export const CatalogDocument = strictObject(
   {
     pools: Type.Optional(
       Type.Array(
-        strictObject({ key: poolKeyField, name: Type.String({ ...nameField, examples: ["Credits"] }) }),
+        strictObject({
+          key: poolKeyField,
+          name: Type.String({ ...nameField, examples: ["Credits"] }),
+          lowBalances: lowBalancesInput,
+        }),
         { maxItems: THINGS_MAX },
       ),
     ),
@@ -94,7 +99,7 @@ export type CatalogDocument = Static<typeof CatalogDocument>;
 export function toDocument(content: CatalogContent): CatalogDocument {
   const features = new Map(content.features.map((feature) => [feature.key, feature]));
   return {
-    pools: [...content.pools],
+    pools: content.pools.map(({ lowBalances, ...pool }) => ({ ...pool, lowBalances: [...lowBalances] })),
     features: content.features.map(({ archived, ...feature }) => ({ ...feature, ...ifArchived(archived) })),
     plans: content.plans.map(({ archived, allowances, features: included, ...plan }) => ({
       ...plan,
@@ -127,7 +132,7 @@ export type GivenPlan = Omit<PlanContent, "features"> & {
 
 /** A document with defaults filled in. An omitted list is null. */
 export type GivenCatalog = {
-  readonly pools: readonly PoolContent[] | null;
+  readonly pools: readonly GivenPool[] | null;
   readonly features: readonly FeatureContent[] | null;
   readonly plans: readonly GivenPlan[] | null;
   readonly eventKeys: readonly EventKeyContent[] | null;

@@ -38,7 +38,12 @@ import { applyOptions, CatalogApplied, CatalogDiff, diffOptions } from "./schema
 
 const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
-const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_large"] as const;
+const CODES_OF_APPLY = [
+  ...CODES_OF_DIFF,
+  "changed_meanwhile",
+  "catalog_too_large",
+  "upgrade_unfinished",
+] as const;
 
 /** Exports, compares and applies catalogs, and promotes Test to Live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {

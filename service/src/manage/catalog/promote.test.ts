@@ -12,16 +12,19 @@ function changesOf({ body }: Reply): string[] {
 
 test("a promotion applies the test catalog to Live as previewed, and only once", async () => {
   const { manage, assign, topUp } = await setupManage();
+  await manage("PUT", "pools/credits", { body: { name: "Credits", lowBalances: [20] } });
   await assign("bob");
   await topUp("bob", 5);
   const compared = await manage("POST", `${PROJECT}/promote/diff`);
   expect(changesOf(compared)).toEqual([
+    "change pool credits",
     ...["export", "image.render", "text.generate", "video.render"].map((key) => `create feature ${key}`),
     "create plan pro",
   ]);
   const body = { reach: "new_assignments", expectedVersion: compared.body["version"] };
   const promoted = await manage("POST", `${PROJECT}/promote`, { body });
   expect([promoted.body["outcome"], promoted.body["changes"]]).toEqual(["applied", compared.body["changes"]]);
+  expect((await manage("GET", `${PROJECT}/live/pools`)).body["items"]).toMatchObject([{ lowBalances: [20] }]);
   expect((await manage("GET", `${PROJECT}/live/catalog`)).text).toBe((await manage("GET", "catalog")).text);
   expect(changesOf(await manage("POST", `${PROJECT}/promote/diff`))).toEqual([]);
   const again = await manage("POST", `${PROJECT}/promote`, { body: { reach: "now" } });

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { keyField, nameField, nullable, strictObject } from "../fields.ts";
-import { THINGS_MAX } from "./bounds.ts";
+import { LOW_BALANCES_MAX, THINGS_MAX } from "./bounds.ts";
 
 // Fields of a catalog, used for validation and in the OpenAPI document. Their limits match the database's check constraints.
 
@@ -31,6 +31,25 @@ export const unitField = nullable(
     maxLength: 60,
     description: "The unit in which usage is counted.",
     examples: ["image"],
+  }),
+);
+
+const lowBalance = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 });
+const LOW_BALANCES =
+  "Webhooks receive a `balance.low` notice when a customer's balance in this pool falls below one of these thresholds.";
+
+export const lowBalancesField = Type.Array(lowBalance, {
+  description: `${LOW_BALANCES} Highest first.`,
+  examples: [[100, 10]],
+});
+
+export const lowBalancesInput = Type.Optional(
+  Type.Array(lowBalance, {
+    // Checked before `uniqueItems`, which would take seconds for thousands of items.
+    maxItems: LOW_BALANCES_MAX,
+    uniqueItems: true,
+    description: `${LOW_BALANCES} If omitted, an existing pool keeps its thresholds. An empty list removes them.`,
+    examples: [[100, 10]],
   }),
 );
 

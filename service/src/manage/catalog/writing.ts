@@ -24,7 +24,7 @@ import {
 import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { upsertEventKey } from "../../store/cell/event-keys.ts";
 import type { CatalogAudit } from "../edit-catalog.ts";
-import { refuseEarlyOverage } from "../refuse-unfinished-upgrade.ts";
+import { refuseEarlyNotices, refuseEarlyOverage } from "../refuse-unfinished-upgrade.ts";
 import { planBytes } from "./bounds.ts";
 import {
   type EventKeyContent,
@@ -65,6 +65,7 @@ type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<Catalo
 
 export const writePool: Write<PoolContent> = async (writing, before, after) => {
   if (isSame(before, after)) return [];
+  if (after.lowBalances.length > 0) await refuseEarlyNotices(writing.tx, "Low balances");
   writing.pools.set(after.key, await upsertPool(writing.tx, writing.environmentId, after));
   return [{ action: "pool.defined", subject: after.key, before, after }];
 };

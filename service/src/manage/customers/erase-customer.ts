@@ -30,6 +30,7 @@ import {
   type Moment,
 } from "../../store/cell/erase-history.ts";
 import { addOpenHolds } from "../../store/cell/holds.ts";
+import { eraseNotices } from "../../store/cell/notices.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
@@ -143,6 +144,7 @@ type Sweep = {
 async function sweepTraces(sweep: Sweep): Promise<number> {
   const { cell, customer } = sweep;
   await transaction(cell, (tx) => eraseGrantText(tx, customer));
+  await transaction(cell, (tx) => eraseNotices(tx, customer));
   const charges = await sweepPages(sweep, 0, (after) =>
     transaction(cell, (tx) => eraseLedgerPage(tx, customer, { after, rowsMax: ROWS_MAX })),
   );

@@ -97,7 +97,9 @@ test("an archived feature cannot be added to a plan, but stays in plans that inc
 test("a pool can be created and renamed, and a feature with a missing pool is rejected with the pool's name", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
-  expect((await manage("GET", `${live}/pools`)).body["items"]).toEqual([{ key: "credits", name: "Credits" }]);
+  expect((await manage("GET", `${live}/pools`)).body["items"]).toEqual([
+    { key: "credits", name: "Credits", lowBalances: [] },
+  ]);
   const feature = { name: "Speech", pool: "seconds", cost: { credits: 1 } };
   const refused = await manage("PUT", "features/speech", { body: feature });
   expect([refused.status, refused.body["code"], refused.body["detail"]]).toEqual([
@@ -109,8 +111,8 @@ test("a pool can be created and renamed, and a feature with a missing pool is re
   expect((await manage("PUT", "pools/seconds", { body: { name: "Seconds" } })).status).toBe(200);
   expect((await manage("PUT", "features/speech", { body: feature })).body["pool"]).toBe("seconds");
   expect((await manage("GET", "pools")).body["items"]).toEqual([
-    { key: "credits", name: "Credits" },
-    { key: "seconds", name: "Seconds" },
+    { key: "credits", name: "Credits", lowBalances: [] },
+    { key: "seconds", name: "Seconds", lowBalances: [] },
   ]);
   expect((await manage("GET", `${live}/features/speech`)).body["code"]).toBe("not_found");
   expect((await manage("POST", `${live}/features/speech/archive`)).body["code"]).toBe("not_found");

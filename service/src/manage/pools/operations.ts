@@ -1,8 +1,9 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { type PoolContent, poolContents } from "../catalog/content.ts";
+import { completePool, type GivenPool, type PoolContent, poolContents } from "../catalog/content.ts";
+import { lowBalancesField, lowBalancesInput } from "../catalog/schema.ts";
 import { beginWriting, writePool } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
@@ -23,6 +24,7 @@ const NOUN = "Pools";
 export const CreditPool = Type.Object({
   key: Type.String({ examples: ["credits"] }),
   name: Type.String({ examples: ["Credits"] }),
+  lowBalances: lowBalancesField,
 });
 
 export function poolOperations({ cellOf }: ManageParts): Operation[] {
@@ -41,7 +43,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       handle: async (call) => {
         const { environmentId } = scopeOf(call);
         const catalog = await single(cellOf(scopeOf(call)), (tx) => loadCatalog(tx, environmentId));
-        return pageByKey(poolContents(catalog), call.query);
+        const { items, nextCursor } = pageByKey(poolContents(catalog), call.query);
+        return { items: items.map(describe), nextCursor };
       },
     }),
     operation({
@@ -50,29 +53,34 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "admin", in: "environment" },
       id: "putPool",
       noun: NOUN,
-      summary: "Create or rename a pool",
+      summary: "Create or edit a pool",
       description:
-        "Creates the pool, or renames it if a pool with this key exists. Safe to repeat. Pools cannot be deleted.",
+        "Creates the pool, or edits it if a pool with this key exists. Safe to repeat. Pools cannot be deleted.",
       params: Type.Object({ ...environmentParams, key: poolKeyField }),
-      body: strictObject({ name: Type.String({ ...nameField, examples: ["Credits"] }) }),
+      body: strictObject({
+        name: Type.String({ ...nameField, examples: ["Credits"] }),
+        lowBalances: lowBalancesInput,
+      }),
       answer: CreditPool,
-      codes: ["catalog_too_large"],
+      codes: ["catalog_too_large", "upgrade_unfinished"],
       handle: async (call) => {
-        const pool = { key: call.params.key, name: call.body.name };
-        await definePool(cellOf(scopeOf(call)), contextOf(call), pool);
-        return pool;
+        const pool = { key: call.params.key, ...call.body };
+        return describe(await definePool(cellOf(scopeOf(call)), contextOf(call), pool));
       },
     }),
   ];
 }
 
-/** Creates or renames a pool. */
-export function definePool(cell: Pool, context: Context, pool: PoolContent): Promise<void> {
-  const { environmentId } = context;
-  const { key, name } = pool;
+function describe({ lowBalances, ...pool }: PoolContent): Static<typeof CreditPool> {
+  return { ...pool, lowBalances: [...lowBalances] };
+}
+
+/** Creates or edits a pool. */
+export function definePool(cell: Pool, context: Context, pool: GivenPool): Promise<PoolContent> {
   return editCatalog(cell, context, async (tx, catalog, at) => {
-    const before = poolContents(catalog).find((pool) => pool.key === key) ?? null;
-    const writing = beginWriting(tx, environmentId, catalog, at);
-    return { outcome: undefined, audits: await writePool(writing, before, { key, name }) };
+    const before = poolContents(catalog).find(({ key }) => key === pool.key) ?? null;
+    const after = completePool(pool, before);
+    const writing = beginWriting(tx, context.environmentId, catalog, at);
+    return { outcome: after, audits: await writePool(writing, before, after) };
   });
 }

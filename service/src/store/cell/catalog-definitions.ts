@@ -1,4 +1,4 @@
-import type { Allowance, Cost, PlanFeature, VersionReach } from "../../entitlement/catalog.ts";
+import type { Allowance, Cost, PlanFeature, Pool, VersionReach } from "../../entitlement/catalog.ts";
 import { bigints, integers, smallints, texts } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
@@ -17,19 +17,23 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 const UPSERT_POOL = statement(
   "pools.upsert",
   `
-  insert into cell.pools (environment_id, key, name)
-  values ($1, $2, $3)
-  on conflict on constraint pools_key_key do update set name = excluded.name
+  insert into cell.pools (environment_id, key, name, low_balances)
+  values ($1, $2, $3, $4)
+  on conflict on constraint pools_key_key do update
+  set
+    name = excluded.name,
+    low_balances = excluded.low_balances
   returning id`,
 );
 
-/** Creates a pool, or renames an existing one. */
+/** Creates or edits a pool. */
 export async function upsertPool(
   tx: Tx,
   environmentId: EnvironmentId,
-  pool: { readonly key: string; readonly name: string },
+  pool: Pick<Pool, "key" | "name" | "lowBalances">,
 ): Promise<PoolId> {
-  const { rows } = await tx.run(UPSERT_POOL, [environmentId, pool.key, pool.name]);
+  const { key, name, lowBalances } = pool;
+  const { rows } = await tx.run(UPSERT_POOL, [environmentId, key, name, bigints(lowBalances)]);
   return brandAs<PoolId>(readInteger(rows[0]?.[0]));
 }
 

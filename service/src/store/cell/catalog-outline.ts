@@ -1,4 +1,12 @@
-import type { Catalog, Feature, PinnedFeatures, Plan, PlanVersion, Pool } from "../../entitlement/catalog.ts";
+import type {
+  Catalog,
+  Feature,
+  NoticeType,
+  PinnedFeatures,
+  Plan,
+  PlanVersion,
+  Pool,
+} from "../../entitlement/catalog.ts";
 import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
@@ -16,7 +24,9 @@ const LOAD = statement(
     c.default_plan_id,
     (extract(epoch from c.default_plan_since) * 1000)::bigint,
     (
-      select coalesce(json_agg(json_build_object('id', p.id, 'key', p.key, 'name', p.name) order by p.id), '[]')
+      select coalesce(json_agg(json_build_object(
+        'id', p.id, 'key', p.key, 'name', p.name, 'lowBalances', p.low_balances
+      ) order by p.id), '[]')
       from cell.pools as p
       where p.environment_id = c.environment_id
     )::text,
@@ -53,6 +63,14 @@ const LOAD = statement(
       ) order by v.number), '[]')
       from cell.plan_versions as v
       where v.environment_id = c.environment_id
+    )::text,
+    (
+      select coalesce(json_agg(distinct t.type), '[]')
+      from cell.webhooks as w
+      cross join unnest(w.types) as t (type)
+      where w.environment_id = c.environment_id
+        and w.disabled_at is null
+        and w.deleted_at is null
     )::text
   from cell.catalogs as c
   where c.environment_id = $1`,
@@ -84,8 +102,8 @@ export async function loadOutline(
   const { rows } = await tx.run(LOAD, [environmentId]);
   const row = rows[0];
   if (row === undefined) return null;
-  const [revision, isOwn, version, changedAt, defaultPlan, defaultSince, ...texts] = row;
-  const [pools = "", features = "", plans = "", lines = ""] = texts.map(readText);
+  const [revision, isOwn, version, changedAt, defaultPlan, defaultSince, ...lists] = row;
+  const [pools = "", features = "", plans = "", lines = "", noticeTypes = ""] = lists.map(readText);
   const published = Map.groupBy(parse<VersionLine>(lines), ({ plan }) => plan);
   const complete = parse<Omit<Plan, "versions">>(plans).map((plan): Plan => {
     const ofPlan = published.get(plan.id) ?? [];
@@ -102,6 +120,7 @@ export async function loadOutline(
       plan: defaultPlan === null ? null : brandAs<PlanId>(readInteger(defaultPlan)),
       since: readInstant(defaultSince),
     },
+    noticeTypes: new Set(parse<NoticeType>(noticeTypes)),
   };
   const bytes = BYTES_OF_JSON * (pools.length + features.length + plans.length + lines.length) + 2_000;
   return { catalog, revision: readText(revision), isOwn: readBoolean(isOwn), bytes };
@@ -116,6 +135,7 @@ export const EMPTY_CATALOG: Catalog = {
   plans: new Map(),
   versions: new Map(),
   defaultPlan: { plan: null, since: brandAs<Instant>(0) },
+  noticeTypes: new Set(),
 };
 
 /** Parses JSON built by the statement above. */

@@ -7,9 +7,11 @@ import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.t
 import { formatUuid } from "../../primitives/uuid.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, type BulkStart, insertAudits, insertBulkStart } from "./audit.ts";
+import { type DuePlan, planDueAt, writeDuePlans } from "./due-plans.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { type HoldNote, type HoldRow, writeHolds } from "./holds.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
+import { insertNotices, type NoticeRow } from "./notices.ts";
 import { insertOverrides, type OverridesRow } from "./overrides.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
 
@@ -33,7 +35,7 @@ export type Annotation = {
 
 // A new field of `Change` does not compile until it is listed here. `add` must write it.
 ({}) satisfies Record<
-  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds">,
+  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds" | "notices">,
   never
 >;
 
@@ -46,10 +48,13 @@ export class WalletChanges {
   readonly assignments: AssignmentRow[] = [];
   readonly overrides: OverridesRow[] = [];
   readonly holds: HoldRow[] = [];
+  readonly notices: NoticeRow[] = [];
+  /** Customers whose plan changed, so that the time of the next change is stored. */
+  readonly duePlans = new Map<CustomerNumber, DuePlan>();
 
   /** Changes to one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, annotation: Annotation = {}): void {
-    const { wallet, entries, grants, assignments, overrides, holds } = change;
+    const { wallet, entries, grants, assignments, overrides, holds, notices } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
@@ -68,6 +73,7 @@ export class WalletChanges {
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
+    if (assignments.length > 0) this.duePlans.set(customerNumber, { ...name, dueAt: planDueAt(wallet) });
     for (const terms of overrides) this.overrides.push({ ...name, overrides: terms });
     for (const hold of holds) {
       const about =
@@ -75,6 +81,7 @@ export class WalletChanges {
       if (about !== null) annotated.add(about);
       this.holds.push({ ...name, change: hold, note: about?.note ?? null });
     }
+    for (const notice of notices) this.notices.push({ ...name, sequence: wallet.sequence, notice });
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
@@ -115,14 +122,7 @@ function memberOf({ kind, hold }: Entry, holds: readonly HoldChange[]): MemberId
  */
 export function* writeChanges(
   tx: Tx,
-  {
-    wallets,
-    ledger,
-    grants,
-    assignments,
-    overrides,
-    holds,
-  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments" | "overrides" | "holds">,
+  { wallets, ledger, grants, assignments, overrides, holds, notices, duePlans }: Omit<WalletChanges, "add">,
   at: Instant,
 ): Generator<Promise<unknown>, void> {
   if (wallets.size > 0) yield updateWallets(tx, [...wallets.values()]);
@@ -131,6 +131,8 @@ export function* writeChanges(
   if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
   if (overrides.length > 0) yield insertOverrides(tx, overrides, at);
   if (holds.length > 0) yield* writeHolds(tx, holds, at);
+  if (duePlans.size > 0) yield writeDuePlans(tx, [...duePlans.values()]);
+  if (notices.length > 0) yield insertNotices(tx, notices, at);
 }
 
 /** An audit entry about one customer. The entry must not contain the customer's ID, because the audit log cannot be erased. */

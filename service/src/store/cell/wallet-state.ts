@@ -20,6 +20,7 @@ import {
   writeOwnCounter,
 } from "./assignment-state.ts";
 import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
+import { NOTHING_TOLD, readTold, type ToldState, writeTold } from "./told-state.ts";
 
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it.
 // Times are milliseconds since 1970; null means no end.
@@ -56,11 +57,16 @@ import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 //   earlier     [assignment, fromSequence, fromHold]
 //   held        [grant, pool, kind, expiresAt, credits, revoked?]   revoked only if not 0
 //   holdsUntil  no open hold ends by then; only if holds are open
+//
+// A wallet that remembers what webhooks were told has form 5, which also needs data format 2:
+//
+//   [5, …, [held…], told, holdsUntil?]            told as in told-state.ts
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
 const FORM_WITH_OVERRIDES = 3;
 const FORM_WITH_HOLDS = 4;
+const FORM_WITH_NOTICES = 5;
 
 /** The state of a new customer. */
 export const EMPTY_WALLET_STATE = JSON.stringify([FORM, 0, 0, null, [], []] satisfies State);
@@ -105,14 +111,14 @@ type State = [
   holdChanges?: number,
   openHolds?: number,
   held?: HeldState[],
-  holdsUntil?: number,
+  ...rest: (number | ToldState)[],
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
   const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, planEvent, next } = wallet;
   const { overridesCount, overrides, ownCounters, holdCount, holdChanges, openHolds, held } = wallet;
-  const form = formOf({ next, overridesCount, holdCount });
-  const hasHolds = form === FORM_WITH_HOLDS;
+  const form = formOf(wallet);
+  const hasHolds = form >= FORM_WITH_HOLDS;
   const state: State = [
     form,
     grantCount,
@@ -134,6 +140,7 @@ export function encodeWalletState(wallet: Wallet): string {
       state.push(overridesCount, terms, counters);
     }
     if (hasHolds) state.push(holdCount, holdChanges, openHolds, held.map(writeHeld));
+    if (form === FORM_WITH_NOTICES) state.push(writeTold(wallet));
     if (openHolds > 0) state.push(untilNextEnd(wallet));
   } else if (planAsOf !== null) {
     state.push(planAsOf);
@@ -143,11 +150,11 @@ export function encodeWalletState(wallet: Wallet): string {
   return JSON.stringify(state);
 }
 
-const HOLDS_PREFIX = `[${FORM_WITH_HOLDS},`;
+const HOLDS_PREFIX = new RegExp(`^\\[[${FORM_WITH_HOLDS}${FORM_WITH_NOTICES}],`);
 
 /** Reads `holdsUntil` (no open hold ends by this time) without decoding the whole state. */
 export function holdsUntilIn(text: string): number {
-  if (!text.startsWith(HOLDS_PREFIX)) return Number.POSITIVE_INFINITY;
+  if (!HOLDS_PREFIX.test(text)) return Number.POSITIVE_INFINITY;
   // The last field is a list if no holds are open.
   const last = Number(text.slice(text.lastIndexOf(",") + 1, -1));
   return Number.isNaN(last) ? Number.POSITIVE_INFINITY : last;
@@ -160,7 +167,7 @@ function untilNextEnd({ holds, holdsUntil, openHolds }: Wallet): number {
 }
 
 /** Whether the customer has open holds, in SQL, for `cell.wallets as w`. */
-export const HAS_OPEN_HOLDS = `starts_with(w.state, '${HOLDS_PREFIX}') and right(w.state, 2) <> ']]'`;
+export const HAS_OPEN_HOLDS = `left(w.state, 3) in ('[${FORM_WITH_HOLDS},', '[${FORM_WITH_NOTICES},') and right(w.state, 2) <> ']]'`;
 
 export function decodeWalletState(
   text: string,
@@ -171,10 +178,12 @@ export function decodeWalletState(
   const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next = null } = state;
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
   const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
-  const { 17: holdsUntil = Number.POSITIVE_INFINITY } = state;
-  assert(openHolds === 0 || state.length > 17, "a wallet with open holds has `holdsUntil`");
+  const told = form === FORM_WITH_NOTICES ? readTold(state[17] as ToldState) : NOTHING_TOLD;
+  const { [told === NOTHING_TOLD ? 17 : 18]: holdsUntil = Number.POSITIVE_INFINITY } = state;
+  assert(typeof holdsUntil === "number", "`holdsUntil` is a time");
+  assert(openHolds === 0 || Number.isFinite(holdsUntil), "a wallet with open holds has `holdsUntil`");
   assert(
-    form === formOf({ next, overridesCount, holdCount }),
+    form === formOf({ next, overridesCount, holdCount, ...told }),
     "a wallet has a format that this release knows",
   );
   return {
@@ -203,12 +212,17 @@ export function decodeWalletState(
     // Holds that have ended by the time of a decision are read after the wallet.
     holds: [],
     holdsUntil,
+    ...told,
   };
 }
 
-type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount">;
+type Formed = { readonly next: object | null } & Pick<
+  Wallet,
+  "overridesCount" | "holdCount" | "lows" | "peaks"
+>;
 
-function formOf({ next, overridesCount, holdCount }: Formed): number {
+function formOf({ next, overridesCount, holdCount, lows, peaks }: Formed): number {
+  if (lows.length + peaks.length > 0) return FORM_WITH_NOTICES;
   if (holdCount > 0) return FORM_WITH_HOLDS;
   if (overridesCount > 0) return FORM_WITH_OVERRIDES;
   return next === null ? FORM : FORM_WITH_NEXT;

@@ -1,0 +1,187 @@
+import { assert } from "../primitives/assert.ts";
+import type { FeatureId, Instant, PoolId } from "../primitives/brand.ts";
+import { type Catalog, getFeatureKey, getPlan, getPool, getVersion } from "./catalog.ts";
+import type { Change, Entry, HoldChange, Notice, NoticeDetails } from "./entry.ts";
+import { limitPosition } from "./limits.ts";
+import { findOverride } from "./overrides.ts";
+import { balanceOf, heldIn, type LimitCounter, type Low, type Peak, type Wallet } from "./wallet.ts";
+
+type Made = Pick<Change, "wallet" | "entries" | "assignments" | "holds">;
+type Noticed = Pick<Change, "wallet" | "notices">;
+
+const NONE: readonly never[] = [];
+
+/**
+ * What webhooks are told about a change. Balances include held credits, as in the ledger. A threshold is crossed once, however often
+ * reversals raise the balance again: only a grant re-arms it. The same applies to a limit until its period ends. The wallet remembers what
+ * its balances and counters no longer show. Without webhooks, it remembers nothing.
+ */
+export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Noticed {
+  const { wallet } = made;
+  if (catalog.noticeTypes.size === 0) {
+    const isClean = wallet.lows.length + wallet.peaks.length === 0;
+    return { wallet: isClean ? wallet : { ...wallet, lows: NONE, peaks: NONE }, notices: NONE };
+  }
+  const falls = fallsOf(before, made.entries);
+  const rises = risesOf(before, wallet);
+  const notices = [
+    ...planNotices(catalog, before, made),
+    ...holdNotices(catalog, made),
+    ...balanceNotices(catalog, wallet, falls),
+    ...limitNotices(catalog, wallet, rises),
+  ];
+  return {
+    wallet: { ...wallet, lows: lowsOf(wallet, falls), peaks: peaksOf(rises) },
+    notices: notices.filter(({ type }) => catalog.noticeTypes.has(type)),
+  };
+}
+
+/**
+ * Whether a threshold that a sweep crossed stays crossed. A sweep writes only expiries, and the next request may grant an allowance that was
+ * due at the same time. `next` is the wallet that the next request would see.
+ */
+export function staysCrossed(notice: Notice, next: Wallet, catalog: Catalog): boolean {
+  if (notice.type !== "balance.low" && notice.type !== "balance.depleted") return true;
+  const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
+  assert(pool !== undefined, "a pool is never deleted");
+  return totalOf(next, pool.id) < (notice.type === "balance.low" ? notice.threshold : DEPLETED);
+}
+
+/** A balance below this threshold has no credits. */
+const DEPLETED = 1;
+/** The level of a balance when overage is used. The balance itself is never negative. */
+const IN_OVERAGE = -1;
+
+/** How a pool's balance changed. */
+type Fall = {
+  /** The highest balance from which a threshold may be crossed: at the start, or right after a grant. */
+  readonly from: number;
+  /** The lowest balance since the last grant. */
+  readonly low: number;
+  readonly at: Instant;
+};
+
+function fallsOf(before: Wallet, entries: readonly Entry[]): Map<PoolId, Fall> {
+  const falls = new Map<PoolId, Fall>();
+  for (const entry of entries) {
+    const { kind, pool, amount, balanceAfter, effectiveAt: at } = entry;
+    const start = (): number => findLow(before, pool) ?? balanceAfter - amount;
+    const { from, low } = falls.get(pool) ?? { from: start(), low: start() };
+    const level = kind === "consume" && (entry.usage?.overage.length ?? 0) > 0 ? IN_OVERAGE : balanceAfter;
+    const isGrant = kind === "grant";
+    falls.set(pool, {
+      from: isGrant ? Math.max(from, level) : from,
+      low: isGrant ? level : Math.min(low, level),
+      at,
+    });
+  }
+  return falls;
+}
+
+function findLow({ lows }: Wallet, pool: PoolId): number | undefined {
+  return lows.find((low) => low.pool === pool)?.balance;
+}
+
+function lowsOf(wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Low[] {
+  const kept = wallet.lows.filter(({ pool }) => !falls.has(pool));
+  const fallen = [...falls].map(([pool, { low }]): Low => ({ pool, balance: low }));
+  return [...kept, ...fallen.filter(({ pool, balance }) => balance < totalOf(wallet, pool))];
+}
+
+function balanceNotices(catalog: Catalog, wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Notice[] {
+  return [...falls].flatMap(([id, { from, low, at: effectiveAt }]) => {
+    const { key: pool, lowBalances } = getPool(catalog, id);
+    const balance = totalOf(wallet, id);
+    const isCrossed = (threshold: number): boolean => from >= threshold && low < threshold;
+    const crossed: NoticeDetails[] = lowBalances
+      .filter(isCrossed)
+      .map((threshold) => ({ type: "balance.low", pool, threshold, balance }));
+    if (isCrossed(DEPLETED)) crossed.push({ type: "balance.depleted", pool, balance });
+    if (isCrossed(0)) crossed.push({ type: "overage.started", pool });
+    return crossed.map((details) => ({ ...details, effectiveAt }));
+  });
+}
+
+function totalOf(wallet: Wallet, pool: PoolId): number {
+  return balanceOf(wallet, pool) + heldIn(wallet, pool);
+}
+
+/** How a counter changed. Counters of the plan and of overrides with the same period are treated as one. */
+type Rise = Peak & { readonly before: number; readonly peak: number };
+
+function risesOf(before: Wallet, { assignment, ownCounters, peaks }: Wallet): Rise[] {
+  const earlier = [...(before.assignment?.counters ?? NONE), ...before.ownCounters];
+  return [...(assignment?.counters ?? NONE), ...ownCounters].map(({ feature, end, used }) => {
+    const isSame = (other: Pick<LimitCounter, "feature" | "end">): boolean =>
+      other.feature === feature && other.end === end;
+    const start = earlier.find(isSame)?.used ?? 0;
+    const peak = Math.max(start, peaks.find(isSame)?.used ?? 0);
+    return { feature, end, used, before: start, peak };
+  });
+}
+
+function peaksOf(rises: readonly Rise[]): Peak[] {
+  return rises.flatMap(({ feature, end, used, peak }) => (peak > used ? [{ feature, end, used: peak }] : []));
+}
+
+function limitNotices(catalog: Catalog, wallet: Wallet, rises: readonly Rise[]): Notice[] {
+  const { assignment, overrides, decidedAt: effectiveAt } = wallet;
+  if (assignment === null) return [];
+  const grown = new Map<FeatureId, Rise[]>();
+  for (const rise of rises)
+    if (rise.used > rise.before) grown.set(rise.feature, [...(grown.get(rise.feature) ?? []), rise]);
+  return [...grown].flatMap(([feature, of]): Notice[] => {
+    const planTerms = getVersion(catalog, assignment.version).features.get(feature);
+    const terms = { feature, planTerms, override: findOverride(overrides, feature) };
+    const position = limitPosition(wallet, terms, effectiveAt);
+    const rise = of.find(({ end, used }) => end === position?.resetsAt && used === position.used);
+    if (position === null || rise === undefined) return [];
+    const { quantity: limit, used, resetsAt } = position;
+    if (rise.peak >= limit || used < limit) return [];
+    return [
+      { type: "limit.reached", feature: getFeatureKey(catalog, feature), limit, resetsAt, effectiveAt },
+    ];
+  });
+}
+
+/** An assigned plan has ended if no other assigned plan has replaced it. A customer's first plan is not a change. */
+function planNotices(
+  catalog: Catalog,
+  { assignment: before, assignmentCount }: Wallet,
+  { wallet: { assignment: after }, assignments }: Made,
+): Notice[] {
+  const keyOf = (plan: NonNullable<Wallet["assignment"]>["plan"]): string => getPlan(catalog, plan).key;
+  const notices: Notice[] = [];
+  const ended = assignments.findLast(({ kind, isDefault }) => kind === "ended" && !isDefault);
+  if (ended !== undefined && after?.plan !== ended.plan && after?.isDefault !== false)
+    notices.push({ type: "plan.ended", plan: keyOf(ended.plan), effectiveAt: ended.effectiveAt });
+  const started = assignments.findLast(({ kind }) => kind === "started" || kind === "resumed");
+  if (started !== undefined && assignmentCount > 0 && after !== null && after.plan !== before?.plan) {
+    const previousPlan = before === null ? null : keyOf(before.plan);
+    const { effectiveAt } = started;
+    notices.push({ type: "plan.changed", plan: keyOf(after.plan), previousPlan, effectiveAt });
+  }
+  return notices;
+}
+
+function holdNotices(catalog: Catalog, { entries, holds }: Made): Notice[] {
+  const notices = holds
+    .filter(({ kind }) => kind === "expired" || kind === "charged")
+    .map(({ kind, hold, effectiveAt }): Notice => {
+      const charged = kind === "charged";
+      return { type: "hold.expired", hold: nameOf(hold), charged, effectiveAt };
+    });
+  for (const { kind, hold: number, usage, effectiveAt } of entries) {
+    if (kind !== "consume" || usage === null || usage.uncovered === 0) continue;
+    const change = holds.find(({ hold }) => hold.number === number);
+    assert(change !== undefined, "only a hold that ends in this change has an uncovered charge");
+    const feature = getFeatureKey(catalog, usage.feature);
+    const hold = nameOf(change.hold);
+    notices.push({ type: "hold.uncovered", hold, feature, credits: usage.uncovered, effectiveAt });
+  }
+  return notices;
+}
+
+function nameOf({ number, openedAt }: HoldChange["hold"]): Pick<HoldChange["hold"], "number" | "openedAt"> {
+  return { number, openedAt };
+}

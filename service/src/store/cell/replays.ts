@@ -1,0 +1,116 @@
+import { describeRow, getRow, instant, integer, listRows, type RowOf, uuid } from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
+import { TEST_TYPE } from "./notices.ts";
+import type { WebhookName } from "./webhooks.ts";
+
+// Deliveries that an operator asks for.
+
+const TEST_ID = describeRow({ id: uuid("a.id") });
+
+const TEST = statement(
+  "deliveries.test",
+  `
+  with added as (
+    insert into cell.notices (environment_id, customer_number, type, sequence, details, effective_at, recorded_at)
+    values ($1, 0, '${TEST_TYPE}', 0, '{}', clock_timestamp(), clock_timestamp())
+    returning number, id, recorded_at
+  ), delivery as (
+    insert into cell.deliveries (webhook_id, notice, customer_number, due_at, retried_since)
+    select $2, a.number, 0, a.recorded_at, a.recorded_at
+    from added as a
+  )
+  select ${TEST_ID.list}
+  from added as a`,
+);
+
+/** Adds a test notice for one webhook. Returns the notice's ID. */
+export async function addTest(tx: Tx, { environmentId, id }: WebhookName): Promise<Uuid> {
+  return (await getRow(tx, TEST, [environmentId, id], TEST_ID)).id;
+}
+
+// Also delivers notices from before the webhook was created.
+const REPLAYED = describeRow({ recordedAt: instant("c.recorded_at"), number: integer("c.number") });
+
+/** A notice that was delivered again, and the position after which the next replay continues. */
+export type Replayed = RowOf<typeof REPLAYED>;
+
+const REPLAY = statement(
+  "deliveries.replay",
+  `
+  with chosen as (
+    select n.number, n.customer_number, n.recorded_at
+    from cell.webhooks as w
+    join cell.notices as n
+      on n.environment_id = w.environment_id
+      and n.type = any (w.types)
+    where w.id = $1
+      and (n.recorded_at, n.number) > ($2::timestamptz, $3)
+      and n.recorded_at < $4::timestamptz
+      and (not $6 or exists (
+        select
+        from cell.deliveries as d
+        where d.webhook_id = w.id
+          and d.notice = n.number
+          and d.state <> 'delivered'
+      ))
+    order by n.recorded_at, n.number
+    limit $5
+  ), repeated as (
+    insert into cell.deliveries (webhook_id, notice, customer_number, due_at, retried_since)
+    select $1, c.number, c.customer_number, clock_timestamp(), clock_timestamp()
+    from chosen as c
+    on conflict on constraint deliveries_pkey do update
+    set
+      state = 'pending',
+      attempts = 0,
+      due_at = excluded.due_at,
+      retried_since = excluded.retried_since
+  )
+  select ${REPLAYED.list}
+  from chosen as c
+  order by c.recorded_at, c.number`,
+);
+
+export type Replay = {
+  readonly webhook: number;
+  /** Only notices after this position. For number 0, notices from this time on. */
+  readonly after: Replayed;
+  readonly to: Instant;
+  /** Only notices that were sent to this webhook, and that it has not accepted. */
+  readonly undeliveredOnly: boolean;
+  readonly limit: number;
+};
+
+/** Delivers a range of notices again, in order. */
+export function replayNotices(
+  tx: Tx,
+  { webhook, after, to, undeliveredOnly, limit }: Replay,
+): Promise<Replayed[]> {
+  const from = formatTimestamp(after.recordedAt);
+  const parameters = [webhook, from, after.number, formatTimestamp(to), limit, undeliveredOnly];
+  return listRows(tx, REPLAY, parameters, REPLAYED);
+}
+
+const RETRY = statement(
+  "deliveries.retry",
+  `
+  update cell.deliveries as d
+  set
+    state = 'pending',
+    attempts = 0,
+    due_at = clock_timestamp(),
+    retried_since = clock_timestamp()
+  from cell.notices as n
+  where d.webhook_id = $1
+    and n.number = d.notice
+    and n.id = $2::uuid`,
+);
+
+/** Delivers one notice again. Returns whether the webhook has such a delivery. */
+export async function retryDelivery(tx: Tx, webhook: number, notice: string): Promise<boolean> {
+  const { rowCount } = await tx.run(RETRY, [webhook, notice]);
+  return rowCount > 0;
+}

@@ -1,0 +1,34 @@
+import type { Wallet } from "../../entitlement/wallet.ts";
+import { brandAs, type FeatureId, type PoolId } from "../../primitives/brand.ts";
+import { readEnd } from "./assignment-state.ts";
+
+// What a wallet remembers about notices: [[low…], [peak…]]
+//
+//   low   [pool, balance]
+//   peak  [feature, end, used]
+
+type LowState = [number, number];
+type PeakState = [number, number | null, number];
+export type ToldState = [LowState[], PeakState[]];
+
+type Told = Pick<Wallet, "lows" | "peaks">;
+
+export const NOTHING_TOLD: Told = { lows: [], peaks: [] };
+
+export function writeTold({ lows, peaks }: Told): ToldState {
+  return [
+    lows.map(({ pool, balance }) => [pool, balance]),
+    peaks.map(({ feature, end, used }) => [feature, end, used]),
+  ];
+}
+
+export function readTold([lows, peaks]: ToldState): Told {
+  return {
+    lows: lows.map(([pool, balance]) => ({ pool: brandAs<PoolId>(pool), balance })),
+    peaks: peaks.map(([feature, end, used]) => ({
+      feature: brandAs<FeatureId>(feature),
+      end: readEnd(end),
+      used,
+    })),
+  };
+}

@@ -1,0 +1,247 @@
+import { expect, test } from "vitest";
+import { post, startTestService } from "../../test/harness.ts";
+import { expireHolds, forgetNextEnds, openHolds } from "../../test/holds.ts";
+import { rounds } from "../../test/rounds.ts";
+import { countAllowed, times } from "../../test/two-services.ts";
+import { expectDone, type Notified, setupNotified, startReceiver } from "../../test/webhooks.ts";
+import { windBack } from "../../test/wind-back.ts";
+import { forgetOldNotices } from "../jobs/forget-old-requests.ts";
+import { retryAfter } from "./deliver.ts";
+
+const DAYS = (count: number) => `interval '${count} days'`;
+
+let keys = 0;
+/** An image costs 10 credits. The customer "ada" has 100. */
+const render = ({ consume }: Notified, quantity: number, customerId = "ada") =>
+  consume({ customerId, feature: "image.render", quantity, idempotencyKey: `render-${keys++}` });
+
+test("a charge that crosses a threshold is delivered, signed and named", async () => {
+  const notified = await setupNotified();
+  const receiver = await startReceiver();
+  await notified.listen(receiver);
+  await render(notified, 5);
+  const { body } = await render(notified, 1);
+  expect(body["balance"]).toBe(40);
+  await expect.poll(() => receiver.received).toHaveLength(1);
+  expect(receiver.received).toEqual([
+    {
+      id: expect.stringMatching(/^ntc_[0-9a-z]{26}$/),
+      type: "balance.low",
+      timestamp: expect.stringMatching(/Z$/),
+      data: { customerId: "ada", sequence: 3, pool: "credits", threshold: 50, balance: 40 },
+    },
+  ]);
+  expect(receiver.forged).toEqual([]);
+  await expect
+    .poll(() => notified.database.query("select state, attempts, status from cell.deliveries"))
+    .toEqual([{ state: "delivered", attempts: 1, status: 204 }]);
+});
+
+test("a webhook receives only its types, and a disabled one nothing", async () => {
+  const notified = await setupNotified();
+  const [all, depleted, disabled] = [await startReceiver(), await startReceiver(), await startReceiver()];
+  await notified.listen(all);
+  await notified.listen(depleted, { types: ["balance.depleted"] });
+  const id = await notified.listen(disabled);
+  expectDone(await notified.manage("PATCH", `webhooks/${id}`, { body: { enabled: false } }));
+  await render(notified, 10);
+  await expect
+    .poll(() => all.received.map(({ type }) => type))
+    .toEqual(["balance.low", "balance.low", "balance.depleted"]);
+  await expect.poll(() => depleted.received.map(({ type }) => type)).toEqual(["balance.depleted"]);
+  expect(await notified.database.count("cell.deliveries")).toBe(4);
+});
+
+test("two webhooks of two processes: each notice arrives once, even if 50 charges race", {
+  timeout: 240_000,
+}, async () => {
+  const notified = await setupNotified();
+  const { database, project, service, topUp } = notified;
+  const urls = [service.url, (await startTestService(database, { WEBHOOK_TARGETS: "any" })).url];
+  const [first, second] = [await startReceiver(), await startReceiver()];
+  await notified.listen(first);
+  await notified.listen(second, { types: ["balance.low"] });
+  const charge = (turn: number, key: string) =>
+    post(`${urls[turn % 2]}/v1/consume`, project.test.key.secret, {
+      customerId: "ada",
+      feature: "image.render",
+      idempotencyKey: key,
+    });
+  let spent = 0;
+  for (const round of rounds(10)) {
+    // 100 credits: ten of the charges are allowed, and they cross 50, 20 and 1 once.
+    if (round > 0) await topUp("ada", 100);
+    const replies = await Promise.all(times(50, (turn) => charge(turn, `${round}-${turn}`)));
+    expect(countAllowed(replies)).toBe(10);
+    spent += 100;
+  }
+  const count = spent / 100;
+  await expect.poll(() => database.count("cell.deliveries", "state = 'pending'")).toBe(0);
+  const kinds = Object.groupBy(first.received, ({ type, data }) => `${type} ${data["threshold"] ?? ""}`);
+  expect(Object.fromEntries(Object.entries(kinds).map(([kind, of]) => [kind, of?.length]))).toEqual({
+    "balance.low 50": count,
+    "balance.low 20": count,
+    "balance.depleted ": count,
+  });
+  expect(second.received).toHaveLength(2 * count);
+  for (const { received } of [first, second]) {
+    expect(new Set(received.map(({ id }) => id)).size).toBe(received.length);
+    const sequences = received.map(({ data }) => Number(data["sequence"]));
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+  }
+  expect([...first.forged, ...second.forged]).toEqual([]);
+});
+
+test("a customer's notices keep their order while the webhook fails, and others do not wait", async () => {
+  const notified = await setupNotified();
+  const receiver = await startReceiver();
+  await notified.listen(receiver);
+  let failures = 2;
+  receiver.answer = (_, response, { data }) =>
+    response.writeHead(data["customerId"] === "ada" && failures-- > 0 ? 503 : 200).end("busy");
+  await notified.assign("bob");
+  await render(notified, 6);
+  await render(notified, 4);
+  await render(notified, 6, "bob");
+  const due = () =>
+    notified.database.query("update cell.deliveries set due_at = now() where state = 'pending'");
+  await expect.poll(() => receiver.received.some(({ data }) => data["customerId"] === "bob")).toBe(true);
+  await expect
+    .poll(async () => {
+      await due();
+      return notified.database.count("cell.deliveries", "state = 'pending'");
+    })
+    .toBe(0);
+  const ofAda = receiver.received.filter(({ data }) => data["customerId"] === "ada");
+  expect(ofAda.map(({ data }) => data["threshold"] ?? "depleted")).toEqual([50, 50, 50, 20, "depleted"]);
+});
+
+test("a webhook that hangs does not delay another", async () => {
+  const notified = await setupNotified();
+  const [slow, quick] = [await startReceiver(), await startReceiver()];
+  slow.answer = () => {};
+  await notified.listen(slow);
+  await notified.listen(quick);
+  await render(notified, 6);
+  await expect.poll(() => slow.received.length).toBe(1);
+  const startedAt = performance.now();
+  await notified.assign("bob");
+  await render(notified, 6, "bob");
+  await expect.poll(() => quick.received.length, { timeout: 8_000 }).toBe(2);
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  expect(await notified.database.count("cell.deliveries", "attempts > 0 and state = 'pending'")).toBe(0);
+});
+
+test("after five days of failures, a webhook is disabled", async () => {
+  const notified = await setupNotified();
+  const { database, manage } = notified;
+  const receiver = await startReceiver();
+  const id = await notified.listen(receiver);
+  receiver.answer = (_, response) => response.writeHead(500).end("broken pipe");
+  await render(notified, 6);
+  await expect.poll(() => database.count("cell.deliveries", "attempts = 1")).toBe(1);
+  const list = async () =>
+    (expectDone(await manage("GET", "webhooks"))["items"] as Record<string, unknown>[])[0];
+  expect(await list()).toMatchObject({ enabled: true, failingSince: expect.any(String) });
+  await database.query(`update cell.webhooks set failing_since = now() - ${DAYS(6)}`);
+  await database.query("update cell.deliveries set due_at = now()");
+  await expect.poll(list).toMatchObject({ enabled: false, disabledByFailures: true });
+  expect(await database.query("select state, status, answer from cell.deliveries")).toEqual([
+    { state: "pending", status: 500, answer: "broken pipe" },
+  ]);
+  receiver.answer = (_, response) => response.writeHead(200).end();
+  expectDone(await manage("PATCH", `webhooks/${id}`, { body: { enabled: true } }));
+  await database.query("update cell.deliveries set due_at = now()");
+  await expect.poll(list).toMatchObject({ enabled: true, failingSince: null, disabledByFailures: false });
+});
+
+test("a delivery that fails for three days has failed for good, and can be sent again", async () => {
+  const notified = await setupNotified();
+  const { database, manage } = notified;
+  const receiver = await startReceiver();
+  const id = await notified.listen(receiver);
+  receiver.answer = (_, response) => response.writeHead(410).end();
+  await render(notified, 6);
+  await expect.poll(() => database.count("cell.deliveries", "attempts = 1")).toBe(1);
+  await database.query(`update cell.deliveries set due_at = now(), retried_since = now() - ${DAYS(4)}`);
+  await expect.poll(() => database.count("cell.deliveries", "state = 'failed' and attempts = 2")).toBe(1);
+  receiver.answer = (_, response) => response.writeHead(200).end();
+  const noticeId = receiver.received[0]?.id;
+  expectDone(await manage("POST", `webhooks/${id}/deliveries/${noticeId}/retry`));
+  await expect.poll(() => database.count("cell.deliveries", "state = 'delivered'")).toBe(1);
+  expect(new Set(receiver.received.map((received) => received.id))).toEqual(new Set([noticeId]));
+});
+
+test("retries wait longer each time, up to six hours", () => {
+  expect([0, 1, 2, 3, 4, 5, 6, 20].map((attempts) => retryAfter(attempts, 0.5) / 1_000)).toEqual([
+    5, 20, 80, 320, 1_280, 5_120, 20_480, 21_600,
+  ]);
+  expect([0, 1].map((random) => retryAfter(0, random))).toEqual([4_375, 5_625]);
+});
+
+test("customers without requests are noticed: a plan and a hold that end", async () => {
+  const notified = await setupNotified();
+  const { database, manage } = notified;
+  const receiver = await startReceiver();
+  await notified.listen(receiver);
+  const soon = new Date(Date.now() + 3_000).toISOString();
+  expectDone(
+    await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt: soon, shorten: true } }),
+  );
+  await notified.assign("bob");
+  const holdId = await openHolds(notified).open({ customerId: "bob", feature: "image.render" });
+  await expireHolds(database);
+  await forgetNextEnds(database);
+  const types = () => receiver.received.map(({ type, data }) => `${data["customerId"]} ${type}`).toSorted();
+  await expect
+    .poll(types)
+    .toEqual([
+      "ada balance.depleted",
+      "ada balance.low",
+      "ada balance.low",
+      "ada plan.ended",
+      "bob hold.expired",
+    ]);
+  const ended = receiver.received.find(({ type }) => type === "hold.expired");
+  expect(ended?.data).toEqual({
+    ...{ customerId: "bob", sequence: 1 },
+    ...{ holdId, charged: false },
+  });
+  expect(await database.count("cell.due_plans", "due_at <= now()")).toBe(0);
+});
+
+test("an erasure deletes the customer's notices and deliveries", async () => {
+  const notified = await setupNotified();
+  const { database, manage } = notified;
+  const receiver = await startReceiver();
+  receiver.answer = (_, response, { data }) => response.writeHead(500).end(JSON.stringify(data));
+  await notified.listen(receiver);
+  await render(notified, 6);
+  await expect.poll(() => database.count("cell.deliveries", "answer like '%ada%'")).toBe(1);
+  expectDone(await manage("DELETE", "customers/ada"));
+  expect(await database.count("cell.notices")).toBe(0);
+  expect(await database.count("cell.deliveries")).toBe(0);
+});
+
+test("notices are kept for 30 days", async () => {
+  const notified = await setupNotified();
+  const { database, cell } = notified;
+  const receiver = await startReceiver();
+  await notified.listen(receiver);
+  await render(notified, 6);
+  await expect.poll(() => database.count("cell.deliveries", "state = 'delivered'")).toBe(1);
+  await database.query(`update cell.notices set recorded_at = recorded_at - ${DAYS(29)}`);
+  expect(await forgetOldNotices(cell)).toBe(0);
+  await database.query(`update cell.notices set recorded_at = recorded_at - ${DAYS(2)}`);
+  expect(await forgetOldNotices(cell)).toBe(1);
+  expect(await database.count("cell.deliveries")).toBe(0);
+});
+
+test("without a webhook, nothing is noticed and wallets stay as they are", async () => {
+  const notified = await setupNotified();
+  await render(notified, 10);
+  expect(await notified.database.count("cell.notices")).toBe(0);
+  await windBack(notified.database, 0);
+  const [wallet] = await notified.database.query("select state from cell.wallets");
+  expect(wallet?.["state"]).toMatch(/^\[1,/);
+});

@@ -1,0 +1,213 @@
+import { randomUUID } from "node:crypto";
+import type { Pool } from "../postgres/pool.ts";
+import type { Tx } from "../postgres/statement.ts";
+import { lossyTransaction } from "../postgres/transaction.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { ownClock } from "../primitives/clocks-agree.ts";
+import { publicId } from "../primitives/public-id.ts";
+import { readClock } from "../store/cell/clock.ts";
+import {
+  ATTEMPTS_IN_ORDER,
+  type Attempt,
+  countDue,
+  type Delivery,
+  listDueDeliveries,
+  recordAttempts,
+} from "../store/cell/deliveries.ts";
+import type { StoredNotice } from "../store/cell/notices.ts";
+import {
+  claimWebhooks,
+  hasDueWebhooks,
+  noteFailure,
+  noteSuccess,
+  releaseWebhooks,
+  renewClaim,
+  type Target,
+} from "../store/cell/webhooks.ts";
+import { renderNotice } from "./render.ts";
+import { type Answer, isDelivered, WebhookSender } from "./send.ts";
+import type { TargetPolicy } from "./target.ts";
+
+/** At most this many deliveries to one webhook at the same time. */
+const AT_ONCE = 32;
+/** At most this many webhooks at the same time. The sender has enough connections for all of them. */
+const LOOPS_MAX = 60;
+/** A loop ends after this many pages, so that other webhooks get a turn. */
+const PAGES_MAX = 50;
+const PAGE_SIZE = 2 * AT_ONCE;
+/** Less than the 30 s of a claim, together with one timeout of 10 s. */
+const PAGE_MAX_MS = 15_000;
+const RETRY_FIRST_MS = 5_000;
+const RETRY_FACTOR = 4;
+const RETRY_MAX_MS = 6 * 3_600_000;
+/** A delivery that still fails after this time has failed for good. */
+const RETRY_FOR_MS = 3 * 86_400_000;
+const PAUSE_FIRST_MS = 1_000;
+const PAUSE_MAX_MS = 60_000;
+const ANSWER_LENGTH_MAX = 500;
+
+/** The deliveries that were attempted, and the answers. No answer means that the customer was erased. */
+type Sent = { readonly tried: readonly Delivery[]; readonly answers: ReadonlyMap<Delivery, Answer> };
+
+/** A webhook that fails gets one delivery at a time, with pauses. */
+type Failing = { readonly pages: number; readonly until: number };
+
+type Options = {
+  readonly onAttempt: (isDelivered: boolean) => void;
+  readonly onDisabled: (webhook: number) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+/**
+ * Delivers notices to webhooks. Each webhook has its own loop in one process, which claims it, so a slow webhook delays no other. A customer's
+ * notices are delivered one after another. A delivery that was sent but not recorded is sent again: at least once, with the same ID. So
+ * nothing waits until a record is on disk.
+ */
+export class Deliverer {
+  readonly #cell: Pool;
+  readonly #sender: WebhookSender;
+  readonly #options: Options;
+  readonly #processId = randomUUID();
+  readonly #loops = new Map<number, Promise<void>>();
+  #lastTransaction: Promise<unknown> = Promise.resolve();
+  readonly #failing = new Map<number, Failing>();
+  #isStopping = false;
+
+  constructor(cell: Pool, targets: TargetPolicy, options: Options) {
+    this.#cell = cell;
+    this.#sender = new WebhookSender(targets);
+    this.#options = options;
+  }
+
+  /** Starts a loop for each webhook with due deliveries. Call this about every second. */
+  async run(): Promise<void> {
+    if (!(await this.#transact(hasDueWebhooks))) return;
+    for (const id of await this.#transact((tx) => claimWebhooks(tx, this.#processId))) {
+      const isPausing = (this.#failing.get(id)?.until ?? 0) > performance.now();
+      if (this.#isStopping || isPausing || this.#loops.has(id) || this.#loops.size >= LOOPS_MAX) continue;
+      const loop = this.#deliverAll(id)
+        .catch((error: unknown) => {
+          // Attempts that could not be recorded are repeated, so not immediately.
+          this.#pause(id);
+          this.#options.onError(error);
+        })
+        .finally(() => this.#loops.delete(id));
+      this.#loops.set(id, loop);
+    }
+  }
+
+  /** Finishes the pages in progress, and lets other processes take over. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#loops.values());
+    this.#sender.close();
+    await this.#transact((tx) => releaseWebhooks(tx, this.#processId));
+  }
+
+  /** See `countDue` of the store. */
+  countDue(): ReturnType<typeof countDue> {
+    return this.#transact(countDue);
+  }
+
+  /**
+   * Runs one transaction at a time. A loop may wait long for its turn here, but not for a connection, which would fail after a second. A record
+   * of a delivery may be lost in a crash, because the delivery is then sent again.
+   */
+  #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const result = this.#lastTransaction.then(() => lossyTransaction(this.#cell, work));
+    this.#lastTransaction = result.catch(() => {});
+    return result;
+  }
+
+  async #deliverAll(id: number): Promise<void> {
+    for (let page = 0; page < PAGES_MAX && !this.#isStopping; page++)
+      if (!(await this.#deliverPage(id))) return;
+  }
+
+  /** Returns whether to continue with the next page. */
+  async #deliverPage(id: number): Promise<boolean> {
+    const size = this.#failing.has(id) ? 1 : PAGE_SIZE;
+    const page = await this.#transact(async (tx) => {
+      const target = await renewClaim(tx, id, this.#processId);
+      return target === null ? null : { target, due: await listDueDeliveries(tx, id, size) };
+    });
+    if (page === null || page.due.length === 0) return false;
+    const { tried, answers } = await this.#sendAll(page.target, page.due);
+    const hasSuccess = answers.values().some(isDelivered);
+    const hasFailed = answers.size > 0 && !hasSuccess;
+    const isDisabled = await this.#transact(async (tx) => {
+      const now = await readClock(tx);
+      const attempts = tried.map((delivery) => toAttempt(delivery, answers.get(delivery), now));
+      await recordAttempts(tx, id, attempts);
+      if (hasFailed) return noteFailure(tx, id);
+      if (hasSuccess) await noteSuccess(tx, id);
+      return false;
+    });
+    if (isDisabled) this.#options.onDisabled(id);
+    if (hasFailed) this.#pause(id);
+    else this.#failing.delete(id);
+    return !hasFailed;
+  }
+
+  /** Delivers a customer's notices one after another, and stops at the first failure. */
+  async #sendAll(target: Target, due: readonly Delivery[]): Promise<Sent> {
+    const tried: Delivery[] = [];
+    const answers = new Map<Delivery, Answer>();
+    const endMs = performance.now() + PAGE_MAX_MS;
+    const ofCustomers = Map.groupBy(due, ({ notice }) => notice.customerId ?? notice.number).values();
+    const sendRest = async (): Promise<void> => {
+      for (const deliveries of ofCustomers) {
+        for (const delivery of deliveries.toSorted((a, b) => a.notice.number - b.notice.number)) {
+          if (performance.now() > endMs) return;
+          tried.push(delivery);
+          const answer = await this.#send(target, delivery.notice);
+          if (answer === null) continue;
+          answers.set(delivery, answer);
+          if (!isDelivered(answer) && delivery.attempts + 1 < ATTEMPTS_IN_ORDER) break;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, sendRest));
+    return { tried, answers };
+  }
+
+  /** Null if the customer was erased. */
+  async #send({ url, secret, previousSecret }: Target, notice: StoredNotice): Promise<Answer | null> {
+    const body = renderNotice(notice);
+    if (body === null) return null;
+    const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
+    const id = publicId("ntc", notice.id);
+    const timestamp = Math.floor(ownClock() / 1_000);
+    const answer = await this.#sender.send({ url, secrets, id, body, timestamp });
+    this.#options.onAttempt(isDelivered(answer));
+    return answer;
+  }
+
+  #pause(id: number): void {
+    const pages = (this.#failing.get(id)?.pages ?? 0) + 1;
+    const pauseMs = Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (pages - 1));
+    this.#failing.set(id, { pages, until: performance.now() + pauseMs });
+  }
+}
+
+/** What to store about an attempt. No answer means that the customer was erased. */
+function toAttempt(
+  { attempts, retriedSince, notice }: Delivery,
+  answer: Answer | undefined,
+  now: Instant,
+): Attempt {
+  const { number } = notice;
+  if (answer === undefined)
+    return { notice: number, state: "failed", dueAt: now, status: null, answer: "The customer was erased" };
+  const [status, text] = answer.kind === "answered" ? [answer.status, answer.text] : [null, answer.message];
+  const said = { notice: number, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };
+  if (isDelivered(answer)) return { ...said, state: "delivered", dueAt: now };
+  if (now - retriedSince >= RETRY_FOR_MS) return { ...said, state: "failed", dueAt: now };
+  return { ...said, state: "pending", dueAt: brandAs<Instant>(now + retryAfter(attempts, Math.random())) };
+}
+
+/** How long to wait after the next attempt fails. `random` from 0 to 1 spreads retries by a quarter. */
+export function retryAfter(attempts: number, random: number): number {
+  const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * RETRY_FACTOR ** attempts);
+  return Math.round(waitMs * (0.875 + random / 4));
+}
