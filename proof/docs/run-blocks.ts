@@ -28,8 +28,12 @@ const PLACEHOLDERS: readonly (readonly [string, string])[] = [
 const fill = (code: string): string =>
   PLACEHOLDERS.reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), code);
 
-/** Any error stops the script, even an error in a pipe, in `$(…)` or in a response. */
+/**
+ * Any error stops the script, even an error in a pipe, in `$(…)` or in a response. When the script ends, so do the servers that a page
+ * started in the background.
+ */
 const PRELUDE = `set -euo pipefail
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 shopt -s inherit_errexit
 curl() { command curl --fail "$@"; }
 export PURSER_KEY=pur_test_… PURSER_TOKEN=pur_mgmt_… PURSER_URL=http://127.0.0.1:3300
