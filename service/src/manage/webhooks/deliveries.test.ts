@@ -26,7 +26,7 @@ async function insertNotices({ database, context }: Notified, count: number): Pr
     `insert into cell.notices (environment_id, customer_number, type, sequence, details, effective_at, recorded_at)
      select $1, 1, 'plan.ended', 1, '{"plan": "pro"}', at, at
      from generate_series(1, $2) as n
-     cross join lateral (select now() - interval '10 days' + n * interval '1 second') as t (at)`,
+     cross join lateral (select date_trunc('milliseconds', now()) - interval '10 days' + n * interval '1 second') as t (at)`,
     [context.environmentId, count],
   );
 }
@@ -176,7 +176,9 @@ test("a replay of many notices continues with a cursor, and ends although more n
     );
     counts.push(replayed["replayed"]);
     cursor = replayed["nextCursor"];
-    await database.query("update cell.notices set recorded_at = now() where number = 2345");
+    await database.query(
+      "update cell.notices set recorded_at = date_trunc('milliseconds', now()) where number = 2345",
+    );
   }
   expect(counts).toEqual([1_000, 1_000, 344]);
   expect(await database.count("cell.deliveries", `webhook_id = ${id}`)).toBe(2_344);

@@ -15,7 +15,8 @@ const TEST = statement(
   `
   with added as (
     insert into cell.notices (environment_id, customer_number, type, sequence, details, effective_at, recorded_at)
-    values ($1, 0, '${TEST_TYPE}', 0, '{}', clock_timestamp(), clock_timestamp())
+    select $1, 0, '${TEST_TYPE}', 0, '{}', t.at, t.at
+    from date_trunc('milliseconds', clock_timestamp()) as t (at)
     returning number, id, recorded_at
   ), delivery as (
     insert into cell.deliveries (webhook_id, notice, customer_number, due_at, retried_since)
