@@ -6,8 +6,8 @@ export const POOLS = {
   keys: { name: "keys", sizeMax: 4 },
   // Separate pool, so that dashboard queries cannot delay API key lookups.
   manage: { name: "manage", sizeMax: 8 },
-  // Separate pool, so that slow dashboard queries cannot delay the roll-ups.
-  jobs: { name: "jobs", sizeMax: 3 },
+  // Separate pool with a connection per job, so that slow dashboard queries or jobs cannot delay the roll-ups.
+  jobs: { name: "jobs", sizeMax: 4 },
   // Separate pool, so that loading a large catalog delays only the requests that need it.
   catalogs: { name: "catalogs", sizeMax: 2 },
   // Separate pool, so that many webhooks cannot delay the jobs.

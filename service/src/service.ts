@@ -255,13 +255,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const end = async (): Promise<void> => {
     readiness.isStopping = true;
     stopping.abort();
+    const delivered = deliverer.stop().catch(() => {});
     // `close` ends only connections that are idle now. The timer ends all other connections as they become idle.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();
     clearInterval(sweep);
     await Promise.all([lanes.close(), reader.close(), tracing?.close()]);
     jobs.stop();
-    await deliverer.stop().catch(() => {});
+    await delivered;
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});
     await sessions.flush().catch(() => {});

@@ -94,7 +94,7 @@ export async function windBackHolds(database: TestDatabase, ms: number): Promise
 /** Resets `holdsUntil` in all wallets, so that the next decision reads all holds that are due. */
 export async function forgetNextEnds(database: TestDatabase): Promise<void> {
   await database.query(
-    "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',0]') where starts_with(state, '[4,')",
+    "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',0]') where state ~ '^\\[[45],'",
   );
 }
 

@@ -1,9 +1,13 @@
 -- Webhooks, the notices that tell them about customers, and one delivery for each notice and webhook.
--- Locks: cell.pools (brief), cell.open_holds (index)
+-- Locks: cell.pools (brief), cell.catalogs (brief), cell.open_holds (index)
 
 alter table cell.pools add column low_balances bigint[] not null default '{}';
 
 comment on column cell.pools.low_balances is 'a balance that falls below one of these thresholds is low; highest first';
+
+alter table cell.catalogs add column notice_types text[] not null default '{}';
+
+comment on column cell.catalogs.notice_types is 'the types of notices that at least one enabled webhook receives';
 
 create table cell.webhooks (
   id bigint generated always as identity,
@@ -19,6 +23,7 @@ create table cell.webhooks (
   disabled_by_failures boolean not null default false,
   deleted_at timestamptz,
   failing_since timestamptz,
+  failed_at timestamptz,
   leased_by uuid,
   leased_until timestamptz,
   constraint webhooks_pkey primary key (id)
@@ -30,7 +35,8 @@ comment on table cell.webhooks is 'a URL that is told about the customers of an 
 comment on column cell.webhooks.types is 'the types of notices that it receives';
 comment on column cell.webhooks.secret is 'signs every delivery, so it is stored as text';
 comment on column cell.webhooks.previous_secret is 'also signs until `previous_secret_until`';
-comment on column cell.webhooks.failing_since is 'the first failure since the last success';
+comment on column cell.webhooks.failing_since is 'the first failure since the last success, or since a day without attempts';
+comment on column cell.webhooks.failed_at is 'the last failure';
 comment on column cell.webhooks.leased_by is 'the process that delivers; another process may take over after `leased_until`';
 
 create table cell.notices (
@@ -74,6 +80,7 @@ create table cell.deliveries (
 
 create index deliveries_notice on cell.deliveries (notice);
 create index deliveries_due on cell.deliveries (webhook_id, due_at, notice) where state = 'pending';
+create index deliveries_undelivered on cell.deliveries (webhook_id, notice) where state <> 'delivered';
 create index deliveries_order on cell.deliveries (webhook_id, customer_number, notice) where state = 'pending';
 
 comment on table cell.deliveries is 'a notice and a webhook that receives it';

@@ -129,12 +129,12 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
   ].join(" and ");
   const advice = "as the database owner, run purser migrate --grant-to <this role>";
   const findings: Finding[] = [];
-  // Every charge reads which notices to write.
+  // Charges write them, too, when a plan starts or ends or a threshold is crossed.
   if (rows[0]?.may_notify === false)
     findings.push({
       level: "failure",
       about: "privileges",
-      text: `this role is not allowed to charge: ${advice}`,
+      text: `this role is not allowed to store notices and when plans end, so some charges fail: ${advice}`,
     });
   if (lacking !== "")
     findings.push({

@@ -3,13 +3,14 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp, catchUpOnExpiries } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import { staysCrossed } from "./notices.ts";
+import { isFinal } from "./notices.ts";
 import { isAhead } from "./period.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
- * Writes due expiries for an idle wallet, and grants nothing. If a due hold must be charged, the wallet is instead brought up to date as
- * if by a request, because the charge must not wait for the next request. Null if there is no entry to write.
+ * Writes due expiries for an idle wallet, and grants nothing. The wallet is instead brought up to date as if by a request if a due hold must
+ * be charged, because the charge must not wait for the next request, or if webhooks would otherwise be told something that is not true after
+ * the next request. Null if there is no entry to write.
  */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(catalog, wallet);
@@ -19,13 +20,16 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
   );
   if (isCharging) catchUp(catalog, draft, now);
   else catchUpOnExpiries(catalog, draft, now);
-  const change = draft.finish(draft.at);
-  if (change === null || change.entries.length === 0) return null;
-  if (change.notices.length === 0) return change;
+  const change = withEntries(draft.finish(draft.at));
+  if (catalog.noticeTypes.size === 0) return change;
   const next = new Draft(catalog, wallet);
   catchUp(catalog, next, now);
-  const notices = change.notices.filter((notice) => staysCrossed(notice, next.wallet, catalog));
-  return { ...change, notices };
+  const isTold = change?.notices.every((notice) => isFinal(notice, next.wallet, catalog)) ?? false;
+  return isTold ? change : withEntries(next.finish(now));
+}
+
+function withEntries(change: Change | null): Change | null {
+  return change === null || change.entries.length === 0 ? null : change;
 }
 
 /** A quick pre-check without the catalog. If it returns false, `expireDue` returns null. If true, `expireDue` must decide. */

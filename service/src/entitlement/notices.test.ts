@@ -1,18 +1,10 @@
 import { expect, test } from "vitest";
 import { at, CREDITS, getFeature, makeCatalog, monthly } from "../../test/catalog.ts";
-import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
-import { forEveryHistory } from "../../test/model/for-every-history.ts";
-import { histories } from "../../test/model/history.ts";
-import { playStep, startBook } from "../../test/model/play.ts";
-import type { Script } from "../../test/model/script.ts";
 import { Timeline } from "../../test/timeline.ts";
-import type { FeatureId, PoolId } from "../primitives/brand.ts";
-import { decodeWalletState, encodeWalletState } from "../store/cell/wallet-state.ts";
 import { type Catalog, NOTICE_TYPES } from "./catalog.ts";
-import type { Entry, Notice } from "./entry.ts";
+import type { Change, Notice } from "./entry.ts";
 import { expireDue } from "./expire-due.ts";
 import { viewDue } from "./view-wallet.ts";
-import { balanceOf, heldIn, type Wallet } from "./wallet.ts";
 
 const THRESHOLDS = [50, 20];
 
@@ -130,7 +122,7 @@ test("a limit is reached once in its period, also after a reversal", () => {
   expect(taken(customer)).toEqual([{ ...reached, resetsAt: at("2026-02-01") }]);
   customer.reverse("2026-01-03", customer.entries.at(-1) ?? null);
   expect(customer.wallet.peaks).toEqual([
-    { feature: getFeature("image").id, end: at("2026-02-01"), used: 5 },
+    { feature: getFeature("image").id, of: 1, end: at("2026-02-01"), used: 5 },
   ]);
   customer.consume("2026-01-04", "image");
   expect(taken(customer)).toEqual([]);
@@ -184,24 +176,71 @@ test("a plan that ends is told apart from a plan that changes", () => {
   ]);
 });
 
+const typesOf = (change: Change | null): string[] => (change?.notices ?? []).map(({ type }) => type);
+
 test("a sweep does not report a balance that the next allowance restores", () => {
-  const customer = customerOn("pro", { anchor: at("2026-01-01") });
+  const customer = customerOn("pro", { endsAt: at("2026-03-01") });
   const sweep = expireDue(catalog, customer.wallet, at("2026-02-01"));
-  expect(sweep?.entries).toMatchObject([{ kind: "expire", balanceAfter: 0 }]);
+  expect(sweep?.entries).toMatchObject([
+    { kind: "expire", balanceAfter: 0 },
+    { kind: "grant", balanceAfter: 100 },
+  ]);
   expect(sweep?.notices).toEqual([]);
-  const due = viewDue(catalog, sweep?.wallet ?? customer.wallet, at("2026-02-01"));
-  expect(due).toMatchObject({ entries: [{ kind: "grant", balanceAfter: 100 }], notices: [] });
+  const end = viewDue(catalog, sweep?.wallet ?? customer.wallet, at("2026-03-01"));
+  expect(typesOf(end)).toEqual(["plan.ended", "balance.low", "balance.low", "balance.depleted"]);
+});
+
+test("a sweep does not report the end of a plan that another plan follows", () => {
+  for (const [plan, types] of [
+    ["plus", ["plan.changed"]],
+    ["pro", []],
+  ] as const) {
+    const customer = customerOn("pro", { endsAt: at("2026-01-10") });
+    customer.assign("2026-01-05", plan, { startsAt: at("2026-01-10") });
+    const sweep = expireDue(catalog, customer.wallet, at("2026-01-11"));
+    expect(typesOf(sweep ?? viewDue(catalog, customer.wallet, at("2026-01-11")))).toEqual(types);
+  }
+});
+
+test("leaving a plan and returning does not reach its limit again", () => {
+  const customer = customerOn("limited");
+  customer.consume("2026-01-02", "image", 5);
+  customer.reverse("2026-01-02", customer.entries.at(-1) ?? null, 1);
+  customer.assign("2026-01-03", "pro");
+  customer.assign("2026-01-04", "limited");
+  taken(customer);
+  customer.consume("2026-01-05", "image");
+  expect(taken(customer)).toEqual([]);
+});
+
+test("counters of a plan and of overrides are told apart", () => {
+  const customer = customerOn("pro");
+  customer.override("2026-01-01", { image: { limit: { quantity: 8, period: "month" } } });
+  customer.consume("2026-01-02", "image", 5);
+  customer.assign("2026-01-03", "limited", { anchor: at("2026-01-01") });
+  taken(customer);
+  customer.consume("2026-01-04", "image", 3);
+  expect(taken(customer)).toMatchObject([{ type: "limit.reached", limit: 8 }]);
+  customer.reverse("2026-01-05", customer.entries.at(-1) ?? null, 1);
+  customer.consume("2026-01-06", "image");
+  expect(taken(customer)).toEqual([]);
+});
+
+test("a sweep reports credits that expire after a renewal was due", () => {
+  const customer = customerOn("pro");
+  customer.topUp("2026-01-02", 500, { expiresAt: at("2026-02-10") });
+  const first = expireDue(catalog, customer.wallet, at("2026-02-05"));
+  expect(first).toMatchObject({ entries: [{ kind: "expire", balanceAfter: 500 }], notices: [] });
+  customer.wallet = first?.wallet ?? customer.wallet;
+  customer.catalog = watched(catalog, [300]);
+  const second = expireDue(customer.catalog, customer.wallet, at("2026-02-11"));
+  expect(second?.notices).toMatchObject([{ type: "balance.low", threshold: 300, balance: 100 }]);
 });
 
 test("a sweep reports credits that expire for good", () => {
   const customer = customerOn("pro", { endsAt: at("2026-01-10") });
   const sweep = expireDue(catalog, customer.wallet, at("2026-01-11"));
-  expect(sweep?.notices.map(({ type }) => type)).toEqual([
-    "plan.ended",
-    "balance.low",
-    "balance.low",
-    "balance.depleted",
-  ]);
+  expect(typesOf(sweep)).toEqual(["plan.ended", "balance.low", "balance.low", "balance.depleted"]);
 });
 
 test("without a webhook, a wallet remembers nothing", () => {
@@ -223,69 +262,3 @@ test("only types that a webhook receives are noticed", () => {
   customer.consume("2026-01-02", "image", 4);
   expect(taken(customer)).toEqual([low(20, 0), { type: "balance.depleted", pool: "pool 1", balance: 0 }]);
 });
-
-/** Which thresholds of a pool a grant has armed. Independent of the core: remembers every threshold instead of one balance. */
-class ArmedThresholds {
-  readonly #armed = new Map<PoolId, Set<number>>();
-
-  /** The thresholds that a change crosses. 0 stands for overage, and 1 for a depleted balance. */
-  add(entries: readonly Entry[]): string[] {
-    const lowest = new Map<PoolId, number>();
-    for (const { kind, pool, balanceAfter, usage } of entries) {
-      const armed = this.#armed.get(pool) ?? new Set<number>();
-      this.#armed.set(pool, armed);
-      const usesOverage = kind === "consume" && (usage?.overage ?? []).length > 0;
-      const level = usesOverage ? -1 : balanceAfter;
-      if (kind === "grant") {
-        for (const threshold of [...THRESHOLDS, 1, 0]) if (level >= threshold) armed.add(threshold);
-        lowest.set(pool, level);
-      } else lowest.set(pool, Math.min(lowest.get(pool) ?? level, level));
-    }
-    const crossed: string[] = [];
-    for (const [pool, level] of lowest) {
-      const armed = this.#armed.get(pool) ?? new Set();
-      for (const threshold of [...THRESHOLDS, 1, 0])
-        if (level < threshold && armed.delete(threshold)) crossed.push(`${pool} ${threshold}`);
-    }
-    return crossed;
-  }
-}
-
-const NUMBER_OF = { "balance.depleted": 1, "overage.started": 0 } as const;
-
-test(
-  "in random histories, a threshold is crossed once between two grants, and stored wallets remember it",
-  { timeout: HISTORIES_TIMEOUT_MS },
-  () => forEveryHistory(HISTORIES / 2, followThresholds, histories),
-);
-
-function followThresholds(script: Script): void {
-  const book = startBook(script);
-  const thresholds = new ArmedThresholds();
-  for (const step of script.steps) {
-    const catalog = watched(step.catalog);
-    const { change } = playStep(book, { ...step, catalog });
-    if (change === null) continue;
-    const { notices, entries, wallet } = change;
-    const crossed = notices.flatMap((notice) => {
-      if (!("pool" in notice)) return [];
-      const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
-      return [`${pool?.id} ${"threshold" in notice ? notice.threshold : NUMBER_OF[notice.type]}`];
-    });
-    expect(crossed.sort()).toEqual(thresholds.add(entries).sort());
-    for (const { pool, balance } of wallet.lows) expect(balance).toBeLessThan(totalOf(wallet, pool));
-    for (const { feature, used } of wallet.peaks) expect(used).toBeGreaterThan(usedOf(wallet, feature));
-    const { sequence, decidedAt, isBlocked, holds, holdsUntil } = wallet;
-    const stored = decodeWalletState(encodeWalletState(wallet), { sequence, decidedAt, isBlocked });
-    expect({ ...stored, holds, holdsUntil }).toEqual(wallet);
-  }
-}
-
-function totalOf(wallet: Wallet, pool: PoolId): number {
-  return balanceOf(wallet, pool) + heldIn(wallet, pool);
-}
-
-function usedOf({ assignment, ownCounters }: Wallet, feature: FeatureId): number {
-  const counters = [...(assignment?.counters ?? []), ...ownCounters];
-  return Math.min(...counters.filter((counter) => counter.feature === feature).map(({ used }) => used));
-}

@@ -1,10 +1,10 @@
 import { assert } from "../primitives/assert.ts";
-import type { FeatureId, Instant, PoolId } from "../primitives/brand.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import { type Catalog, getFeatureKey, getPlan, getPool, getVersion } from "./catalog.ts";
 import type { Change, Entry, HoldChange, Notice, NoticeDetails } from "./entry.ts";
 import { limitPosition } from "./limits.ts";
 import { findOverride } from "./overrides.ts";
-import { balanceOf, heldIn, type LimitCounter, type Low, type Peak, type Wallet } from "./wallet.ts";
+import { balanceOf, heldIn, type Low, type Peak, type Wallet } from "./wallet.ts";
 
 type Made = Pick<Change, "wallet" | "entries" | "assignments" | "holds">;
 type Noticed = Pick<Change, "wallet" | "notices">;
@@ -37,10 +37,11 @@ export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Notice
 }
 
 /**
- * Whether a threshold that a sweep crossed stays crossed. A sweep writes only expiries, and the next request may grant an allowance that was
- * due at the same time. `next` is the wallet that the next request would see.
+ * Whether a sweep, which writes only expiries, may tell a notice. `next` is the wallet that the next request would see: it may have a new
+ * allowance, or another plan.
  */
-export function staysCrossed(notice: Notice, next: Wallet, catalog: Catalog): boolean {
+export function isFinal(notice: Notice, next: Wallet, catalog: Catalog): boolean {
+  if (notice.type === "plan.ended" || notice.type === "plan.changed") return false;
   if (notice.type !== "balance.low" && notice.type !== "balance.depleted") return true;
   const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
   assert(pool !== undefined, "a pool is never deleted");
@@ -106,38 +107,50 @@ function totalOf(wallet: Wallet, pool: PoolId): number {
   return balanceOf(wallet, pool) + heldIn(wallet, pool);
 }
 
-/** How a counter changed. Counters of the plan and of overrides with the same period are treated as one. */
+/** How a counter changed. `peak` is its highest value before the change. */
 type Rise = Peak & { readonly before: number; readonly peak: number };
 
-function risesOf(before: Wallet, { assignment, ownCounters, peaks }: Wallet): Rise[] {
-  const earlier = [...(before.assignment?.counters ?? NONE), ...before.ownCounters];
-  return [...(assignment?.counters ?? NONE), ...ownCounters].map(({ feature, end, used }) => {
-    const isSame = (other: Pick<LimitCounter, "feature" | "end">): boolean =>
-      other.feature === feature && other.end === end;
+function risesOf(before: Wallet, wallet: Wallet): Rise[] {
+  const earlier = countersOf(before);
+  return countersOf(wallet).map((counter) => {
+    const isSame = (other: Peak): boolean =>
+      other.feature === counter.feature && other.of === counter.of && other.end === counter.end;
     const start = earlier.find(isSame)?.used ?? 0;
-    const peak = Math.max(start, peaks.find(isSame)?.used ?? 0);
-    return { feature, end, used, before: start, peak };
+    const peak = Math.max(start, wallet.peaks.find(isSame)?.used ?? 0);
+    return { ...counter, before: start, peak };
   });
 }
 
+/** All counters, including those of paused plans, which may resume. */
+function countersOf({ assignment, paused, ownCounters }: Wallet): Peak[] {
+  const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
+  return [
+    ...plans.flatMap(({ number: of, counters }) =>
+      counters.map(({ feature, end, used }) => ({ feature, of, end, used })),
+    ),
+    ...ownCounters.map(({ feature, period: of, end, used }) => ({ feature, of, end, used })),
+  ];
+}
+
 function peaksOf(rises: readonly Rise[]): Peak[] {
-  return rises.flatMap(({ feature, end, used, peak }) => (peak > used ? [{ feature, end, used: peak }] : []));
+  return rises.flatMap(({ feature, of, end, used, peak }) =>
+    peak > used ? [{ feature, of, end, used: peak }] : [],
+  );
 }
 
 function limitNotices(catalog: Catalog, wallet: Wallet, rises: readonly Rise[]): Notice[] {
   const { assignment, overrides, decidedAt: effectiveAt } = wallet;
   if (assignment === null) return [];
-  const grown = new Map<FeatureId, Rise[]>();
-  for (const rise of rises)
-    if (rise.used > rise.before) grown.set(rise.feature, [...(grown.get(rise.feature) ?? []), rise]);
-  return [...grown].flatMap(([feature, of]): Notice[] => {
+  return rises.flatMap(({ feature, of, end, used, before, peak }): Notice[] => {
+    if (used <= before) return [];
+    const override = findOverride(overrides, feature);
+    const inForce = override?.limit === undefined ? assignment.number : override.limit?.period;
+    if (of !== inForce) return [];
     const planTerms = getVersion(catalog, assignment.version).features.get(feature);
-    const terms = { feature, planTerms, override: findOverride(overrides, feature) };
-    const position = limitPosition(wallet, terms, effectiveAt);
-    const rise = of.find(({ end, used }) => end === position?.resetsAt && used === position.used);
-    if (position === null || rise === undefined) return [];
-    const { quantity: limit, used, resetsAt } = position;
-    if (rise.peak >= limit || used < limit) return [];
+    const position = limitPosition(wallet, { feature, planTerms, override }, effectiveAt);
+    if (position === null || position.resetsAt !== end) return [];
+    const { quantity: limit, resetsAt } = position;
+    if (peak >= limit || used < limit) return [];
     return [
       { type: "limit.reached", feature: getFeatureKey(catalog, feature), limit, resetsAt, effectiveAt },
     ];

@@ -46,7 +46,13 @@ export type Wallet = {
 export type Low = { readonly pool: PoolId; readonly balance: number };
 
 /** The highest use of a limit in its period, if a reversal or a hold has lowered the use since. */
-export type Peak = { readonly feature: FeatureId; readonly end: Instant | null; readonly used: number };
+export type Peak = {
+  readonly feature: FeatureId;
+  /** The assignment of a plan's counter, or the period of an override's counter. */
+  readonly of: number | PeriodKind;
+  readonly end: Instant | null;
+  readonly used: number;
+};
 
 /**
  * - `cut`: an earlier end.

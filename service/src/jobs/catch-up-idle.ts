@@ -1,37 +1,75 @@
 import { viewDue } from "../entitlement/view-wallet.ts";
 import type { Pool } from "../postgres/pool.ts";
-import type { Tx } from "../postgres/statement.ts";
-import { transaction } from "../postgres/transaction.ts";
+import { findDatabaseTrouble } from "../postgres/sql-error.ts";
+import { single, transaction } from "../postgres/transaction.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../primitives/brand.ts";
 import { clocksAgree } from "../primitives/clocks-agree.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { dropDuePlans, listDue } from "../store/cell/due-plans.ts";
+import { DUE_LISTS, type Due, listDue, planDueAt, writeDuePlans } from "../store/cell/due-plans.ts";
+import type { WalletName } from "../store/cell/wallets.ts";
 import { changeIdleWallets } from "./change-idle-wallets.ts";
 
-/** Maximum of due plans, and of due holds, in one transaction. */
+/** Maximum wallets in one transaction. */
 const WALLETS_MAX = 200;
-/** Maximum transactions per run. The next run continues. */
-const TRANSACTIONS_MAX = 50;
+/** Maximum transactions for each list and run. The next run starts again. */
+const PAGES_MAX = 50;
+
+const START: Due = {
+  dueAt: brandAs<Instant>(0),
+  environmentId: brandAs<EnvironmentId>(0),
+  customerNumber: brandAs<CustomerNumber>(0),
+};
 
 /**
  * Brings customers without requests up to date whose plan or hold has ended, or whose pending plan has started, so that webhooks learn of it.
  * The next request would write the same. Pauses while the clocks of the database and the process differ. Returns how many wallets changed.
  */
 export async function catchUpIdle(cell: Pool, { walletsMax = WALLETS_MAX } = {}): Promise<number> {
-  let total = 0;
-  for (let i = 0; i < TRANSACTIONS_MAX; i++) {
-    const { found, changed } = await transaction(cell, (tx) => catchUpSome(tx, walletsMax));
-    total += changed;
-    if (found < walletsMax) break;
+  const until = await single(cell, readClock);
+  if (!clocksAgree(until)) return 0;
+  let changed = 0;
+  const failures: unknown[] = [];
+  for (const list of DUE_LISTS) {
+    let after = START;
+    for (let page = 0; page < PAGES_MAX; page++) {
+      const due = await single(cell, (tx) => listDue(tx, list, { until, after, limit: walletsMax }));
+      changed += await catchUpAll(cell, due, failures);
+      const last = due.at(-1);
+      if (last === undefined || due.length < walletsMax) break;
+      after = last;
+    }
   }
-  return total;
+  if (failures.length > 0) throw failures[0];
+  return changed;
 }
 
-async function catchUpSome(tx: Tx, walletsMax: number): Promise<{ found: number; changed: number }> {
-  const now = await readClock(tx);
-  if (!clocksAgree(now)) return { found: 0, changed: 0 };
-  const names = await listDue(tx, now, walletsMax);
-  const { locked, changed } = await changeIdleWallets(tx, names, viewDue);
-  // Every change has stored when the plan falls due next. What is left had changed already, or cannot be decided.
-  if (locked.length > 0) await dropDuePlans(tx, locked, now);
-  return { found: names.length, changed };
+/** If the database rejects one of the wallets, the others are still written. */
+async function catchUpAll(cell: Pool, due: readonly WalletName[], failures: unknown[]): Promise<number> {
+  const names = [...new Map(due.map((name) => [name.customerNumber, name])).values()];
+  if (names.length === 0) return 0;
+  try {
+    return await catchUpSome(cell, names);
+  } catch (error) {
+    if (findDatabaseTrouble(error) !== null) throw error;
+    if (names.length === 1) {
+      failures.push(error);
+      return 0;
+    }
+  }
+  let changed = 0;
+  for (const name of names) changed += await catchUpAll(cell, [name], failures);
+  return changed;
+}
+
+function catchUpSome(cell: Pool, names: readonly WalletName[]): Promise<number> {
+  return transaction(cell, async (tx) => {
+    const { unchanged, changed } = await changeIdleWallets(tx, names, viewDue);
+    // These had changed already. A row may be left from a process of an older release, which does not store when a plan falls due.
+    if (unchanged.length > 0)
+      await writeDuePlans(
+        tx,
+        unchanged.map(({ wallet, ...name }) => ({ ...name, dueAt: planDueAt(wallet) })),
+      );
+    return changed;
+  });
 }

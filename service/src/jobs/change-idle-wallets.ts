@@ -8,13 +8,14 @@ import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { latestDecision, viewDueHolds } from "../store/cell/due-holds.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
-import { lockSweptWallets } from "../store/cell/wallet-sweep.ts";
+import { lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
 import type { WalletName } from "../store/cell/wallets.ts";
 
 type Decide = (catalog: Catalog, wallet: Wallet, clock: Instant) => Change | null;
 
 type IdleChanges = {
-  readonly locked: readonly WalletName[];
+  /** Locked wallets for which nothing was due. */
+  readonly unchanged: readonly SweptWallet[];
   readonly changed: number;
   /** How many damaged wallets were skipped. */
   readonly undecided: number;
@@ -26,7 +27,7 @@ export async function changeIdleWallets(
   names: readonly WalletName[],
   decide: Decide,
 ): Promise<IdleChanges> {
-  if (names.length === 0) return { locked: [], changed: 0, undecided: 0 };
+  if (names.length === 0) return { unchanged: [], changed: 0, undecided: 0 };
   const environments = [...new Set(names.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
   const found = await lockSweptWallets(tx, names);
@@ -37,6 +38,7 @@ export async function changeIdleWallets(
   const until = latestDecision(decided, { clock, catalogs: [...catalogs.values()] });
   const locked = await viewDueHolds(tx, found, (wallet) => wallet, until);
   const changes = new WalletChanges();
+  const unchanged: SweptWallet[] = [];
   let undecided = 0;
   for (const { environmentId, customerNumber, wallet } of locked) {
     const catalog = catalogs.get(environmentId);
@@ -48,8 +50,9 @@ export async function changeIdleWallets(
       // A damaged wallet, such as a wallet with an unknown plan, must not stop the job.
       undecided += 1;
     }
-    if (change !== null) changes.add({ environmentId, customerNumber }, change);
+    if (change === null) unchanged.push({ environmentId, customerNumber, wallet });
+    else changes.add({ environmentId, customerNumber }, change);
   }
   for (const written of writeChanges(tx, changes, clock)) await written;
-  return { locked, changed: changes.wallets.size, undecided };
+  return { unchanged, changed: changes.wallets.size, undecided };
 }

@@ -2,6 +2,7 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
+import { clocksAgree } from "../primitives/clocks-agree.ts";
 import { readClock } from "../store/cell/clock.ts";
 import { forgetNotices } from "../store/cell/notices.ts";
 import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell/request-log.ts";
@@ -17,7 +18,7 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Deletes log entries older than a week. Returns the number of deleted entries. */
 export async function forgetOldRequests(cell: Pool): Promise<number> {
-  return forget(cell, REQUEST_LOG_DAYS, async (tx, before, isFirst) => {
+  return forget(cell, "request_log", REQUEST_LOG_DAYS, async (tx, before, isFirst) => {
     if (isFirst) await purgeRequestCounts(tx, before);
     return purgeRequestLog(tx, before, ROWS_MAX);
   });
@@ -25,18 +26,24 @@ export async function forgetOldRequests(cell: Pool): Promise<number> {
 
 /** Deletes notices older than 30 days, with their deliveries. Returns the number of deleted notices. */
 export async function forgetOldNotices(cell: Pool): Promise<number> {
-  return forget(cell, NOTICE_DAYS, (tx, before) => forgetNotices(tx, before, ROWS_MAX));
+  return forget(cell, "notices", NOTICE_DAYS, (tx, before) => forgetNotices(tx, before, ROWS_MAX));
 }
 
 type Purge = (tx: Tx, before: Instant, isFirst: boolean) => Promise<number>;
 
-/** Deletes old rows in one process at a time, in short transactions. */
-async function forget(cell: Pool, days: number, purge: Purge): Promise<number> {
+/** Deletes old rows in one process at a time, in short transactions. Pauses while the clocks of the database and the process differ. */
+async function forget(
+  cell: Pool,
+  purged: Parameters<typeof tryPurgeLock>[1],
+  days: number,
+  purge: Purge,
+): Promise<number> {
   let total = 0;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
     const deleted = await transaction(cell, async (tx) => {
-      if (!(await tryPurgeLock(tx))) return 0;
-      return purge(tx, brandAs<Instant>((await readClock(tx)) - days * DAY_MS), i === 0);
+      const now = await readClock(tx);
+      if (!clocksAgree(now) || !(await tryPurgeLock(tx, purged))) return 0;
+      return purge(tx, brandAs<Instant>(now - days * DAY_MS), i === 0);
     });
     total += deleted;
     if (deleted < ROWS_MAX) break;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
-import { lossyTransaction } from "../postgres/transaction.ts";
+import { lossyTransaction, transaction } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { ownClock } from "../primitives/clocks-agree.ts";
 import { publicId } from "../primitives/public-id.ts";
+import { raiseCatalogVersion } from "../store/cell/catalog-row.ts";
 import { readClock } from "../store/cell/clock.ts";
 import {
-  ATTEMPTS_IN_ORDER,
   type Attempt,
   countDue,
   type Delivery,
@@ -17,13 +17,15 @@ import {
 import type { StoredNotice } from "../store/cell/notices.ts";
 import {
   claimWebhooks,
+  disableFailing,
   hasDueWebhooks,
   noteFailure,
   noteSuccess,
   releaseWebhooks,
   renewClaim,
   type Target,
-} from "../store/cell/webhooks.ts";
+} from "../store/cell/webhook-claims.ts";
+import { refreshNoticeTypes } from "../store/cell/webhooks.ts";
 import { renderNotice } from "./render.ts";
 import { type Answer, isDelivered, WebhookSender } from "./send.ts";
 import type { TargetPolicy } from "./target.ts";
@@ -32,11 +34,12 @@ import type { TargetPolicy } from "./target.ts";
 const AT_ONCE = 32;
 /** At most this many webhooks at the same time. The sender has enough connections for all of them. */
 const LOOPS_MAX = 60;
-/** A loop ends after this many pages, so that other webhooks get a turn. */
-const PAGES_MAX = 50;
+/** With a timeout of 10 s, a page takes at most 20 s, less than the 30 s of a claim. */
 const PAGE_SIZE = 2 * AT_ONCE;
-/** Less than the 30 s of a claim, together with one timeout of 10 s. */
-const PAGE_MAX_MS = 15_000;
+/** After this time, a webhook lets others take a turn. */
+const TURN_MS = 10_000;
+/** How long a stop waits for deliveries in progress. They are sent again later. */
+const STOP_MS = 3_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_FACTOR = 4;
 const RETRY_MAX_MS = 6 * 3_600_000;
@@ -81,10 +84,12 @@ export class Deliverer {
 
   /** Starts a loop for each webhook with due deliveries. Call this about every second. */
   async run(): Promise<void> {
-    if (!(await this.#transact(hasDueWebhooks))) return;
-    for (const id of await this.#transact((tx) => claimWebhooks(tx, this.#processId))) {
-      const isPausing = (this.#failing.get(id)?.until ?? 0) > performance.now();
-      if (this.#isStopping || isPausing || this.#loops.has(id) || this.#loops.size >= LOOPS_MAX) continue;
+    const limit = LOOPS_MAX - this.#loops.size;
+    if (this.#isStopping || limit === 0 || !(await this.#transact(hasDueWebhooks))) return;
+    const paused = [...this.#failing].filter(([, { until }]) => until > performance.now());
+    const except = [...this.#loops.keys(), ...paused.map(([id]) => id)];
+    const claim = { processId: this.#processId, except, limit };
+    for (const id of await this.#transact((tx) => claimWebhooks(tx, claim))) {
       const loop = this.#deliverAll(id)
         .catch((error: unknown) => {
           // Attempts that could not be recorded are repeated, so not immediately.
@@ -96,10 +101,12 @@ export class Deliverer {
     }
   }
 
-  /** Finishes the pages in progress, and lets other processes take over. */
+  /** Ends the pages in progress, and lets other processes take over. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    const timer = setTimeout(() => this.#sender.close(), STOP_MS);
     await Promise.all(this.#loops.values());
+    clearTimeout(timer);
     this.#sender.close();
     await this.#transact((tx) => releaseWebhooks(tx, this.#processId));
   }
@@ -120,8 +127,8 @@ export class Deliverer {
   }
 
   async #deliverAll(id: number): Promise<void> {
-    for (let page = 0; page < PAGES_MAX && !this.#isStopping; page++)
-      if (!(await this.#deliverPage(id))) return;
+    const endMs = performance.now() + TURN_MS;
+    while (!this.#isStopping && performance.now() < endMs) if (!(await this.#deliverPage(id))) return;
   }
 
   /** Returns whether to continue with the next page. */
@@ -135,7 +142,7 @@ export class Deliverer {
     const { tried, answers } = await this.#sendAll(page.target, page.due);
     const hasSuccess = answers.values().some(isDelivered);
     const hasFailed = answers.size > 0 && !hasSuccess;
-    const isDisabled = await this.#transact(async (tx) => {
+    const isOver = await this.#transact(async (tx) => {
       const now = await readClock(tx);
       const attempts = tried.map((delivery) => toAttempt(delivery, answers.get(delivery), now));
       await recordAttempts(tx, id, attempts);
@@ -143,28 +150,35 @@ export class Deliverer {
       if (hasSuccess) await noteSuccess(tx, id);
       return false;
     });
-    if (isDisabled) this.#options.onDisabled(id);
+    if (isOver) await this.#disable(page.target);
     if (hasFailed) this.#pause(id);
     else this.#failing.delete(id);
     return !hasFailed;
   }
 
-  /** Delivers a customer's notices one after another, and stops at the first failure. */
+  /** Processes learn from the catalog that the webhook no longer receives its types. */
+  async #disable({ id, environmentId }: Target): Promise<void> {
+    const isDisabled = await transaction(this.#cell, async (tx) => {
+      await raiseCatalogVersion(tx, environmentId);
+      if (!(await disableFailing(tx, id))) return false;
+      await refreshNoticeTypes(tx, environmentId);
+      return true;
+    });
+    if (isDisabled) this.#options.onDisabled(id);
+  }
+
   async #sendAll(target: Target, due: readonly Delivery[]): Promise<Sent> {
     const tried: Delivery[] = [];
     const answers = new Map<Delivery, Answer>();
-    const endMs = performance.now() + PAGE_MAX_MS;
-    const ofCustomers = Map.groupBy(due, ({ notice }) => notice.customerId ?? notice.number).values();
+    const rest = due.values();
     const sendRest = async (): Promise<void> => {
-      for (const deliveries of ofCustomers) {
-        for (const delivery of deliveries.toSorted((a, b) => a.notice.number - b.notice.number)) {
-          if (performance.now() > endMs) return;
-          tried.push(delivery);
-          const answer = await this.#send(target, delivery.notice);
-          if (answer === null) continue;
-          answers.set(delivery, answer);
-          if (!isDelivered(answer) && delivery.attempts + 1 < ATTEMPTS_IN_ORDER) break;
-        }
+      for (const delivery of rest) {
+        if (this.#isStopping) return;
+        const answer = await this.#send(target, delivery.notice);
+        // A stop has interrupted it.
+        if (this.#isStopping && answer?.kind === "failed") return;
+        tried.push(delivery);
+        if (answer !== null) answers.set(delivery, answer);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sendRest));
@@ -191,16 +205,12 @@ export class Deliverer {
 }
 
 /** What to store about an attempt. No answer means that the customer was erased. */
-function toAttempt(
-  { attempts, retriedSince, notice }: Delivery,
-  answer: Answer | undefined,
-  now: Instant,
-): Attempt {
-  const { number } = notice;
+function toAttempt(delivery: Delivery, answer: Answer | undefined, now: Instant): Attempt {
+  const { attempts, retriedSince } = delivery;
   if (answer === undefined)
-    return { notice: number, state: "failed", dueAt: now, status: null, answer: "The customer was erased" };
+    return { delivery, state: "failed", dueAt: now, status: null, answer: "The customer was erased" };
   const [status, text] = answer.kind === "answered" ? [answer.status, answer.text] : [null, answer.message];
-  const said = { notice: number, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };
+  const said = { delivery, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };
   if (isDelivered(answer)) return { ...said, state: "delivered", dueAt: now };
   if (now - retriedSince >= RETRY_FOR_MS) return { ...said, state: "failed", dueAt: now };
   return { ...said, state: "pending", dueAt: brandAs<Instant>(now + retryAfter(attempts, Math.random())) };

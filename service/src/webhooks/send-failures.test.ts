@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
+import type { Resolve } from "./resolve.ts";
 import { type SenderOptions, WebhookSender } from "./send.ts";
 import { makeWebhookSecret } from "./sign.ts";
-import { guardLookup, type Resolve } from "./target.ts";
+import { guardLookup } from "./target.ts";
 
 const webhook = { id: "msg_1", timestamp: 1_800_000_000, body: "{}", secrets: [makeWebhookSecret()] };
 const TIMEOUT_MS = 300;
@@ -234,13 +235,13 @@ test("close ends the attempts in progress, and nothing is sent afterwards", asyn
   const sender = makeSender();
   const url = `http://127.0.0.1:${port}/`;
   const running = Array.from({ length: 40 }, () => sender.send({ ...webhook, url }));
-  await expect.poll(() => requests).toBe(32);
+  await expect.poll(() => requests).toBe(40);
   sender.close();
   const closed = { kind: "failed", reason: "connection", message: "The sender was closed" };
   for (const answer of await Promise.all(running)) expect(answer).toMatchObject(closed);
   expect(await sender.send({ ...webhook, url })).toMatchObject(closed);
-  await expect.poll(() => sockets.slice(0, 32).every((socket) => socket.destroyed)).toBe(true);
-  expect(requests).toBe(32);
+  await expect.poll(() => sockets.slice(0, 40).every((socket) => socket.destroyed)).toBe(true);
+  expect(requests).toBe(40);
 });
 
 test("close closes idle connections", async () => {

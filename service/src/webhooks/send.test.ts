@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -131,21 +131,6 @@ test("connections are reused", async () => {
   const { sockets, send } = await setup((_request, response) => void response.end("ok"));
   for (let i = 0; i < 20; i++) expect(await send()).toMatchObject({ status: 200 });
   expect(sockets).toHaveLength(1);
-});
-
-test("an endpoint gets at most 32 connections at once", async () => {
-  const waiting: ServerResponse[] = [];
-  let isOpen = false;
-  const { sockets, send } = await setup((_request, response) => {
-    if (isOpen) response.end();
-    else waiting.push(response);
-  });
-  const answers = Promise.all(Array.from({ length: 40 }, () => send()));
-  await expect.poll(() => waiting.length).toBe(32);
-  isOpen = true;
-  for (const response of waiting) response.end();
-  expect((await answers).filter(isDelivered)).toHaveLength(40);
-  expect(sockets).toHaveLength(32);
 });
 
 /** An endpoint that resets each connection at its second request. */

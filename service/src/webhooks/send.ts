@@ -3,8 +3,9 @@ import * as https from "node:https";
 import type { LookupFunction } from "node:net";
 import { TLSSocket } from "node:tls";
 import { VERSION } from "../primitives/version.ts";
+import type { Resolve } from "./resolve.ts";
 import { type SignedContent, signatureHeader } from "./sign.ts";
-import { guardLookup, LookupFailed, type Resolve, refuseTarget, type TargetPolicy } from "./target.ts";
+import { guardLookup, LookupFailed, refuseTarget, type TargetPolicy } from "./target.ts";
 
 const TIMEOUT_MS = 10_000;
 const TEXT_LENGTH_MAX = 1_000;
@@ -16,9 +17,8 @@ const INCOMPLETE = "The connection closed before the response was complete";
 
 const CONNECTIONS = {
   keepAlive: true,
-  maxSockets: 32,
-  // Idle connections count too. A request that waits for a connection uses up its timeout.
-  maxTotalSockets: 2_000,
+  // Not limited here, because a request that waits for a connection uses up its timeout. `Deliverer` limits the requests.
+  maxSockets: Number.POSITIVE_INFINITY,
   maxFreeSockets: 4,
   // Idle time of a connection. Less than 5 s, after which many servers close it.
   timeout: 4_000,

@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { expect, test } from "vitest";
-import { guardLookup, isPublicAddress, LookupFailed, type Resolve, refuseTarget } from "./target.ts";
+import type { Resolve } from "./resolve.ts";
+import { guardLookup, isPublicAddress, LookupFailed, refuseTarget } from "./target.ts";
 
 const PUBLIC_ONLY = { allowPrivate: false };
 const PRIVATE_TOO = { allowPrivate: true };

@@ -1,5 +1,5 @@
-import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { lookUpInTurn, type Resolve, resolvePublic } from "./resolve.ts";
 
 export type TargetPolicy = {
   /** Allows http, private addresses and local host names, for an installation that sends webhooks within its own network. */
@@ -75,13 +75,6 @@ function listOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** The resolver to ask: `dns.lookup`, except in tests. */
-export type Resolve = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 export class LookupFailed extends Error {
   override readonly name = "LookupFailed";
   readonly reason: "dns" | "refused_address";
@@ -96,7 +89,10 @@ export class LookupFailed extends Error {
  * Makes the `lookup` function of a connection. It fails if any address of a host is not public. The connection uses the addresses that
  * were checked, so DNS that changes its answer after a check cannot redirect it. Node does not call `lookup` for a literal address.
  */
-export function guardLookup({ allowPrivate }: TargetPolicy, resolve: Resolve = lookup): LookupFunction {
+export function guardLookup(
+  { allowPrivate }: TargetPolicy,
+  resolve: Resolve = allowPrivate ? lookUpInTurn() : resolvePublic(),
+): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = error === null ? addresses : [];

@@ -8,6 +8,7 @@ import {
   insertWebhook,
   listWebhooks,
   lockWebhook,
+  refreshNoticeTypes,
   rotateSecret,
   updateWebhook as updateStored,
   type Webhook,
@@ -41,6 +42,7 @@ export function createWebhook(
     const secret = makeWebhookSecret();
     const types = inOrder(settings.types);
     const webhook = await insertWebhook(tx, environmentId, { ...settings, types, secret });
+    await refreshNoticeTypes(tx, environmentId);
     const audit = auditOf("webhook.created", webhook, null, summarizeWebhook(webhook));
     return { outcome: { webhook, secret }, audits: [audit] };
   });
@@ -64,6 +66,7 @@ export function updateWebhook(
     const is = settingsOf({ ...before, ...patch }, patch.enabled);
     if (isSame(was, is)) return { outcome: before, audits: [] };
     const after = await updateStored(tx, name, is);
+    await refreshNoticeTypes(tx, context.environmentId);
     const audit = auditOf("webhook.changed", after, summarizeWebhook(before), {
       ...summarizeWebhook(after),
       // The query may contain a token, so the entry does not show it.
@@ -84,6 +87,7 @@ export function deleteWebhook(cell: Pool, context: Context, id: number): Promise
     const before = await lockWebhook(tx, name);
     if (before === null) return { outcome: false, audits: [] };
     await deleteStored(tx, name);
+    await refreshNoticeTypes(tx, context.environmentId);
     return {
       outcome: true,
       audits: [auditOf("webhook.deleted", before, summarizeWebhook(before), null)],

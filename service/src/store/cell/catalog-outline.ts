@@ -64,14 +64,7 @@ const LOAD = statement(
       from cell.plan_versions as v
       where v.environment_id = c.environment_id
     )::text,
-    (
-      select coalesce(json_agg(distinct t.type), '[]')
-      from cell.webhooks as w
-      cross join unnest(w.types) as t (type)
-      where w.environment_id = c.environment_id
-        and w.disabled_at is null
-        and w.deleted_at is null
-    )::text
+    array_to_json(c.notice_types)::text
   from cell.catalogs as c
   where c.environment_id = $1`,
 );

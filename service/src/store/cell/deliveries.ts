@@ -1,4 +1,4 @@
-import { bigints, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
+import { bigints, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import {
   derive,
@@ -41,7 +41,7 @@ export type Delivery = RowOf<typeof DELIVERY>;
 /** A delivery that has failed this often no longer delays the customer's later notices. */
 export const ATTEMPTS_IN_ORDER = 5;
 
-// A delivery waits while an earlier one about the same customer waits for its next attempt.
+// A delivery waits for the customer's earlier ones, so a page has at most one for each customer.
 const LIST_DUE = statement(
   "deliveries.list_due",
   `
@@ -50,7 +50,7 @@ const LIST_DUE = statement(
   join ${NOTICE_ROWS} on n.number = d.notice
   where d.webhook_id = $1
     and d.state = 'pending'
-    and d.due_at <= clock_timestamp()
+    and d.due_at <= statement_timestamp()
     and not exists (
       select
       from cell.deliveries as e
@@ -59,20 +59,23 @@ const LIST_DUE = statement(
         and e.customer_number <> 0
         and e.state = 'pending'
         and e.notice < d.notice
-        and e.due_at > d.due_at
         and e.attempts < ${ATTEMPTS_IN_ORDER}
     )
   order by d.due_at, d.notice
   limit $2`,
 );
 
-/** The first deliveries that can be attempted now. Includes the customer's earlier ones that are due. */
+/** The deliveries that can be attempted now, in order. */
 export function listDueDeliveries(tx: Tx, webhook: number, limit: number): Promise<Delivery[]> {
   return listRows(tx, LIST_DUE, [webhook, limit], DELIVERY);
 }
 
-export type Attempt = Pick<Delivery, "state" | "dueAt" | "status" | "answer"> & { readonly notice: number };
+/** The result of an attempt. `delivery` is the delivery as it was before. */
+export type Attempt = Pick<Delivery, "state" | "dueAt" | "status" | "answer"> & {
+  readonly delivery: Delivery;
+};
 
+// A late result does not replace the result of a later attempt, or end a retry that was asked for in the meantime.
 const RECORD = statement(
   "deliveries.record",
   `
@@ -84,20 +87,27 @@ const RECORD = statement(
     attempted_at = clock_timestamp(),
     status = r.status,
     answer = r.answer
-  from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::smallint[], $6::text[])
-    as r (notice, state, due_at, status, answer)
+  from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::smallint[], $6::text[], $7::integer[], $8::timestamptz[])
+    as r (notice, state, due_at, status, answer, attempts, retried_since)
   where d.webhook_id = $1
-    and d.notice = r.notice`,
+    and d.notice = r.notice
+    and d.state = 'pending'
+    and date_trunc('milliseconds', d.retried_since) = r.retried_since
+    and (d.attempts = r.attempts or r.state = 'delivered')`,
 );
 
 export function recordAttempts(tx: Tx, webhook: number, attempts: readonly Attempt[]): Promise<Rows> {
+  // Sorted, like every statement that locks several deliveries.
+  const sorted = attempts.toSorted((a, b) => a.delivery.notice.number - b.delivery.notice.number);
   return tx.run(RECORD, [
     webhook,
-    bigints(attempts.map(({ notice }) => notice)),
-    texts(attempts.map(({ state }) => state)),
-    timestamps(attempts.map(({ dueAt }) => dueAt)),
-    smallints(attempts.map(({ status }) => status)),
-    texts(attempts.map(({ answer }) => answer)),
+    bigints(sorted.map(({ delivery }) => delivery.notice.number)),
+    texts(sorted.map(({ state }) => state)),
+    timestamps(sorted.map(({ dueAt }) => dueAt)),
+    smallints(sorted.map(({ status }) => status)),
+    texts(sorted.map(({ answer }) => answer)),
+    integers(sorted.map(({ delivery }) => delivery.attempts)),
+    timestamps(sorted.map(({ delivery }) => delivery.retriedSince)),
   ]);
 }
 
@@ -171,7 +181,7 @@ const COUNT = statement(
       from cell.deliveries as q
       where q.webhook_id = w.id
         and q.state = 'pending'
-        and q.due_at <= clock_timestamp()
+        and q.due_at <= statement_timestamp()
       order by q.due_at, q.notice
       limit 10000
     ) as p

@@ -1,6 +1,6 @@
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, timestamps } from "../../postgres/binary-array.ts";
-import { describeRow, id, listRows } from "../../postgres/row.ts";
+import { describeRow, id, instant, listRows, type RowOf } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -46,57 +46,44 @@ export function writeDuePlans(tx: Tx, plans: readonly DuePlan[]): Promise<Rows> 
   ]);
 }
 
-const NAME = describeRow({
+const DUE = describeRow({
   environmentId: id<EnvironmentId>("d.environment_id"),
   customerNumber: id<CustomerNumber>("d.customer_number"),
+  dueAt: instant("d.due_at"),
 });
 
-const LIST_PLANS = statement(
-  "due_plans.list",
-  `
-  select ${NAME.list}
-  from cell.due_plans as d
+/** A customer whose plan or hold falls due at this time. */
+export type Due = RowOf<typeof DUE>;
+
+const listStatement = (name: string, rows: string) =>
+  statement(
+    name,
+    `
+  select ${DUE.list}
+  from ${rows} as d
   where d.due_at <= $1::timestamptz
-  order by d.due_at
-  limit $2`,
-);
-
-const LIST_HOLDS = statement(
-  "due_plans.list_holds",
-  `
-  select ${NAME.list}
-  from cell.open_holds as d
-  where d.expires_at <= $1::timestamptz
-  order by d.expires_at
-  limit $2`,
-);
-
-/** Customers whose plan or hold has ended by `until`, each once. */
-export async function listDue(tx: Tx, until: Instant, limit: number): Promise<WalletName[]> {
-  const parameters = [formatTimestamp(until), limit];
-  const plans = await listRows(tx, LIST_PLANS, parameters, NAME);
-  const holds = await listRows(tx, LIST_HOLDS, parameters, NAME);
-  const names = [...plans, ...holds].map(
-    (name) => [`${name.environmentId} ${name.customerNumber}`, name] as const,
+    and (d.due_at, d.environment_id, d.customer_number) > ($2::timestamptz, $3::integer, $4::bigint)
+  order by d.due_at, d.environment_id, d.customer_number
+  limit $5`,
   );
-  return [...new Map(names).values()];
-}
 
-const DROP = statement(
-  "due_plans.drop",
-  `
-  delete from cell.due_plans as d
-  using unnest($1::integer[], $2::bigint[]) as r (environment_id, customer_number)
-  where d.environment_id = r.environment_id
-    and d.customer_number = r.customer_number
-    and d.due_at <= $3::timestamptz`,
-);
+const LISTS = {
+  plans: listStatement("due_plans.list", "cell.due_plans"),
+  holds: listStatement(
+    "due_plans.list_holds",
+    "(select distinct environment_id, customer_number, expires_at as due_at from cell.open_holds)",
+  ),
+} as const;
 
-/** Deletes the times that have passed. The wallets must be locked. */
-export function dropDuePlans(tx: Tx, names: readonly WalletName[], until: Instant): Promise<Rows> {
-  return tx.run(DROP, [
-    integers(names.map(({ environmentId }) => environmentId)),
-    bigints(names.map(({ customerNumber }) => customerNumber)),
-    formatTimestamp(until),
-  ]);
+export const DUE_LISTS = ["plans", "holds"] as const;
+
+/** The next customers that fell due by `until`, after this position, in order. */
+export function listDue(
+  tx: Tx,
+  list: keyof typeof LISTS,
+  { until, after, limit }: { readonly until: Instant; readonly after: Due; readonly limit: number },
+): Promise<Due[]> {
+  const { environmentId, customerNumber, dueAt } = after;
+  const position = [formatTimestamp(dueAt), environmentId, customerNumber];
+  return listRows(tx, LISTS[list], [formatTimestamp(until), ...position, limit], DUE);
 }

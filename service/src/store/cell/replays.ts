@@ -50,25 +50,49 @@ const REPLAY = statement(
     where w.id = $1
       and (n.recorded_at, n.number) > ($2::timestamptz, $3)
       and n.recorded_at < $4::timestamptz
-      and (not $6 or exists (
-        select
-        from cell.deliveries as d
-        where d.webhook_id = w.id
-          and d.notice = n.number
-          and d.state <> 'delivered'
-      ))
     order by n.recorded_at, n.number
     limit $5
   ), repeated as (
     insert into cell.deliveries (webhook_id, notice, customer_number, due_at, retried_since)
-    select $1, c.number, c.customer_number, clock_timestamp(), clock_timestamp()
+    select $1, c.number, c.customer_number, t.now, t.now
     from chosen as c
+    cross join date_trunc('milliseconds', clock_timestamp()) as t (now)
     on conflict on constraint deliveries_pkey do update
     set
       state = 'pending',
       attempts = 0,
       due_at = excluded.due_at,
       retried_since = excluded.retried_since
+  )
+  select ${REPLAYED.list}
+  from chosen as c
+  order by c.recorded_at, c.number`,
+);
+
+const REPLAY_UNDELIVERED = statement(
+  "deliveries.replay_undelivered",
+  `
+  with chosen as (
+    select n.number, n.recorded_at
+    from cell.deliveries as d
+    join cell.notices as n on n.number = d.notice
+    where d.webhook_id = $1
+      and d.state <> 'delivered'
+      and (n.recorded_at, n.number) > ($2::timestamptz, $3)
+      and n.recorded_at < $4::timestamptz
+    order by n.recorded_at, n.number
+    limit $5
+  ), repeated as (
+    update cell.deliveries as d
+    set
+      state = 'pending',
+      attempts = 0,
+      due_at = t.now,
+      retried_since = t.now
+    from chosen as c
+    cross join date_trunc('milliseconds', clock_timestamp()) as t (now)
+    where d.webhook_id = $1
+      and d.notice = c.number
   )
   select ${REPLAYED.list}
   from chosen as c
@@ -90,9 +114,8 @@ export function replayNotices(
   tx: Tx,
   { webhook, after, to, undeliveredOnly, limit }: Replay,
 ): Promise<Replayed[]> {
-  const from = formatTimestamp(after.recordedAt);
-  const parameters = [webhook, from, after.number, formatTimestamp(to), limit, undeliveredOnly];
-  return listRows(tx, REPLAY, parameters, REPLAYED);
+  const parameters = [webhook, formatTimestamp(after.recordedAt), after.number, formatTimestamp(to), limit];
+  return listRows(tx, undeliveredOnly ? REPLAY_UNDELIVERED : REPLAY, parameters, REPLAYED);
 }
 
 const RETRY = statement(
@@ -102,8 +125,8 @@ const RETRY = statement(
   set
     state = 'pending',
     attempts = 0,
-    due_at = clock_timestamp(),
-    retried_since = clock_timestamp()
+    due_at = date_trunc('milliseconds', clock_timestamp()),
+    retried_since = date_trunc('milliseconds', clock_timestamp())
   from cell.notices as n
   where d.webhook_id = $1
     and n.number = d.notice

@@ -211,12 +211,12 @@ export function addRequestCounts(tx: Tx, counts: readonly RequestCount[], now: L
 
 const TRY_LOCK = statement(
   "request_log.try_purge_lock",
-  "select pg_try_advisory_xact_lock(hashtextextended('purser.request_log_purge', 0))",
+  "select pg_try_advisory_xact_lock(hashtextextended($1, 0))",
 );
 
-/** Tries to acquire the purge lock until this transaction ends. False if another process holds the lock. */
-export async function tryPurgeLock(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.run(TRY_LOCK);
+/** Tries to acquire the lock of a purge until this transaction ends. False if another process holds the lock. */
+export async function tryPurgeLock(tx: Tx, purged: "request_log" | "notices"): Promise<boolean> {
+  const { rows } = await tx.run(TRY_LOCK, [`purser.${purged}_purge`]);
   return readBoolean(rows[0]?.[0]);
 }
 

@@ -1,3 +1,4 @@
+import type { PeriodKind } from "../../entitlement/period.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { brandAs, type FeatureId, type PoolId } from "../../primitives/brand.ts";
 import { readEnd } from "./assignment-state.ts";
@@ -5,10 +6,10 @@ import { readEnd } from "./assignment-state.ts";
 // What a wallet remembers about notices: [[low…], [peak…]]
 //
 //   low   [pool, balance]
-//   peak  [feature, end, used]
+//   peak  [feature, assignment | period, end, used]
 
 type LowState = [number, number];
-type PeakState = [number, number | null, number];
+type PeakState = [number, number | PeriodKind, number | null, number];
 export type ToldState = [LowState[], PeakState[]];
 
 type Told = Pick<Wallet, "lows" | "peaks">;
@@ -18,15 +19,16 @@ export const NOTHING_TOLD: Told = { lows: [], peaks: [] };
 export function writeTold({ lows, peaks }: Told): ToldState {
   return [
     lows.map(({ pool, balance }) => [pool, balance]),
-    peaks.map(({ feature, end, used }) => [feature, end, used]),
+    peaks.map(({ feature, of, end, used }) => [feature, of, end, used]),
   ];
 }
 
 export function readTold([lows, peaks]: ToldState): Told {
   return {
     lows: lows.map(([pool, balance]) => ({ pool: brandAs<PoolId>(pool), balance })),
-    peaks: peaks.map(([feature, end, used]) => ({
+    peaks: peaks.map(([feature, of, end, used]) => ({
       feature: brandAs<FeatureId>(feature),
+      of,
       end: readEnd(end),
       used,
     })),
