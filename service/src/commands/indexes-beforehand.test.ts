@@ -11,7 +11,8 @@ const REBUILD = `
   drop index cell.customers_search, cell.customers_shown_name, cell.audit_collapsed, cell.audit_started;
   drop index cell.open_holds_expires;
   drop table cell.deliveries, cell.notices, cell.webhooks, cell.due_plans;
-  alter table cell.pools drop column low_balances`;
+  alter table cell.pools drop column low_balances;
+  alter table cell.catalogs drop column notice_types`;
 
 function listIndexes(database: TestDatabase): Promise<Record<string, unknown>[]> {
   return database.query(
@@ -53,6 +54,7 @@ test("indexes built with the commands in the upgrade guide equal the migration's
       /^ {2}locks cell\.audit .+ for milliseconds, because its indexes are already built$/,
     ),
     expect.stringMatching(/^ {2}locks cell\.pools .+ for milliseconds/),
+    expect.stringMatching(/^ {2}locks cell\.catalogs .+ for milliseconds/),
     expect.stringMatching(/^ {2}locks cell\.open_holds .+ while it builds an index/),
   ]);
   await migrate(await connectTo(database));

@@ -213,6 +213,7 @@ test("migrate --check prints pending migrations and their locks, and changes not
     ),
     "cell/000046-webhooks.sql",
     expect.stringMatching(/^ {2}locks cell\.pools /),
+    expect.stringMatching(/^ {2}locks cell\.catalogs /),
     expect.stringMatching(/^ {2}locks cell\.open_holds /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
