@@ -145,7 +145,7 @@ describe.each(LANGUAGES.filter(isInstalled))("the guide's endpoint in %s", (lang
 
     await assign("eve");
     await consume({ customerId: "eve", feature: "image.render", quantity: 6, idempotencyKey: "six" });
-    await expect.poll(listStates).toEqual(["balance.low delivered", "plan.changed delivered"]);
+    await expect.poll(listStates).toEqual(["balance.low delivered"]);
     const real = recorder.deliveries.at(-1);
     assert(real !== undefined, "a notice was delivered");
     expect(JSON.parse(real.body)).toMatchObject({

@@ -48,6 +48,7 @@ test("a test is delivered with the ID that the call returned, and listed with th
       customerId: null,
       customerName: null,
       data: {},
+      effectiveAt: expect.any(String),
       recordedAt: expect.any(String),
       state: "delivered",
       attempts: 1,

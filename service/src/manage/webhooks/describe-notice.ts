@@ -55,6 +55,9 @@ const aboutNotice = {
   ),
   customerName: shownCustomerName,
   data: NoticeData,
+  effectiveAt: timeOf(
+    "When it happened, which is the `timestamp` that webhooks receive. For an inactive customer, this can be long before `recordedAt`.",
+  ),
   recordedAt: timeOf("When the notice was recorded."),
 };
 
@@ -65,7 +68,6 @@ export const Notice = Type.Object({
     description: "The customer's last ledger entry after the change.",
     examples: [118],
   }),
-  effectiveAt: timeOf("When it happened. For an inactive customer, this can be long before `recordedAt`."),
 });
 
 export const Delivery = Type.Object({
@@ -95,13 +97,8 @@ export const Delivery = Type.Object({
 });
 
 export function describeNotice(notice: StoredNotice): Static<typeof Notice> {
-  const { id, sequence, effectiveAt } = notice;
-  return {
-    id: publicId("ntc", id),
-    ...describeContent(notice),
-    sequence,
-    effectiveAt: formatTimestamp(effectiveAt),
-  };
+  const { id, sequence } = notice;
+  return { id: publicId("ntc", id), ...describeContent(notice), sequence };
 }
 
 export function describeDelivery(delivery: StoredDelivery): Static<typeof Delivery> {
@@ -119,12 +116,13 @@ export function describeDelivery(delivery: StoredDelivery): Static<typeof Delive
 }
 
 function describeContent(notice: StoredNotice) {
-  const { type, customerId, customerName, recordedAt } = notice;
+  const { type, customerId, customerName, effectiveAt, recordedAt } = notice;
   return {
     type,
     customerId,
     customerName,
     data: dataOf(notice),
+    effectiveAt: formatTimestamp(effectiveAt),
     recordedAt: formatTimestamp(recordedAt),
   };
 }
