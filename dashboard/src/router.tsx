@@ -7,6 +7,7 @@ import { customerRoutes } from "./features/customers/routes.tsx";
 import { homeRoutes } from "./features/home/routes.tsx";
 import { requestRoutes } from "./features/requests/routes.tsx";
 import { usageRoutes } from "./features/usage/routes.tsx";
+import { webhookRoutes } from "./features/webhooks/routes.tsx";
 import { firstEventRoutes, welcomeRoute } from "./features/welcome/routes.tsx";
 import { workspaceRoutes } from "./features/workspace/routes.tsx";
 import { PageError, PageNotFound } from "./frame/error-pages.tsx";
@@ -31,6 +32,7 @@ const routeTree = rootRoute.addChildren([
       ...requestRoutes,
       ...usageRoutes,
       ...apiKeyRoutes,
+      ...webhookRoutes,
       ...firstEventRoutes,
     ]),
     workspaceRoute.addChildren([...workspaceRoutes]),

@@ -32,7 +32,7 @@ const ALIKE = [
   {
     label: "Customer",
     path: `${HERE}/customers/ada`,
-    tabs: ["Overview", "Ledger", "Grants", "Holds", "Usage", "Requests", "Plan history"],
+    tabs: ["Overview", "Ledger", "Grants", "Holds", "Usage", "Requests", "Notices", "Plan history"],
   },
 ];
 

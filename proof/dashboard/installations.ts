@@ -14,6 +14,7 @@ export type Development = {
   readonly url: string;
   readonly owner: Owner;
   readonly caller: Caller;
+  readonly databaseUrl: string;
 };
 
 const DRAFT = {
@@ -48,11 +49,11 @@ export async function startDevelopment(
       if (said.includes("\n")) resolve(said.slice(0, said.indexOf("\n")));
     });
   });
-  const { url, owner, managementToken: token } = JSON.parse(line);
-  const caller = new Caller({ url }, { apiKey: "", token, here: "/manage/v1/projects/1/test" });
+  const { url, owner, managementToken: token, keys, databaseUrl } = JSON.parse(line);
+  const caller = new Caller({ url }, { apiKey: keys.test, token, here: "/manage/v1/projects/1/test" });
   // Gives a plan unpublished changes.
   if (content === "demo") await caller.call("PUT", "plans/free/draft", { body: DRAFT });
-  return { url, owner, caller };
+  return { url, owner, caller, databaseUrl };
 }
 
 /** A service without an owner. Returns the setup link that it logs. */
@@ -71,9 +72,27 @@ const EVENTS = `
   select now(), gen_random_uuid(), environment_id, number, 'tokens.generated', 1, now(), 'fill'
   from cell.customers`;
 
+/** A webhook that sends nothing, with a delivery for each customer. */
+const DELIVERIES = `
+  with webhook as (
+    insert into cell.webhooks (environment_id, url, types, secret, created_at, disabled_at)
+    select environment_id, 'https://api.example.com/purser', '{balance.low}', 'whsec_AAAA', now(), now()
+    from cell.customers
+    limit 1
+    returning id
+  ), notice as (
+    insert into cell.notices (environment_id, customer_number, type, sequence, details, effective_at, recorded_at)
+    select environment_id, number, 'balance.low', 9, '{"pool":"credits","threshold":100,"balance":90}', now(), now()
+    from cell.customers
+    returning number, customer_number
+  )
+  insert into cell.deliveries (webhook_id, notice, customer_number, state, attempts, due_at, retried_since, attempted_at, status, answer)
+  select webhook.id, notice.number, notice.customer_number, 'delivered', 1, now(), now(), now(), 204, ''
+  from webhook, notice`;
+
 type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
 
-/** Nine entries and one event per customer. A busy customer has the remaining entries, and many denials, top-ups and plan changes. */
+/** Nine entries, one event and one delivery per customer. A busy customer has the remaining entries, and many denials, top-ups and plan changes. */
 export async function openFilled(
   wanted: { readonly customers: number; readonly entries: number },
   stack: AsyncDisposableStack,
@@ -90,6 +109,7 @@ export async function openFilled(
   await fillCustomers({ ...installation, service }, "pro", customers);
   await makeBusyCustomer({ ...installation, service }, busyEntries);
   await database.query(EVENTS);
+  await database.query(DELIVERIES);
   // Otherwise autovacuum would run during the measurements.
   await database.query("vacuum (analyze)");
   return { service, project, entries: await countRows(database, "cell.ledger") };

@@ -9,8 +9,8 @@ export type DashboardPage = {
   readonly row: string;
   /** Appended to the address, for pages that need a token or search parameters. */
   readonly suffix?: string;
-  /** Whether to open a customer with holds, if one exists. */
-  readonly hasHolds?: boolean;
+  /** Another subject for `$customerId`, if it exists: a customer with holds or notices. */
+  readonly customer?: "holderId" | "noticedId";
   /** Selects an element with which the page can be used while the rest is loading. Default: the page can be used once everything is shown. */
   readonly usable?: string;
 };
@@ -39,9 +39,15 @@ export const PAGES: readonly DashboardPage[] = [
     name: "customer-holds",
     route: `${HERE}/customers/$customerId/holds`,
     row: "main section",
-    hasHolds: true,
+    customer: "holderId",
   },
   { name: "customer-requests", route: `${HERE}/customers/$customerId/requests`, row: LINE },
+  {
+    name: "customer-notices",
+    route: `${HERE}/customers/$customerId/notices`,
+    row: "main section",
+    customer: "noticedId",
+  },
   { name: "customer-plans", route: `${HERE}/customers/$customerId/plans`, row: LINE },
   { name: "customer-usage", route: `${HERE}/customers/$customerId/usage`, row: LINE },
   { name: "plans", route: `${HERE}/plans`, row: "main a[href*='/plans/']" },
@@ -69,6 +75,8 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "key-why", route: `${HERE}/keys/$idempotencyKey/why`, row: "main section" },
   { name: "denial", route: `${HERE}/denials/$denialId`, row: "main section" },
   { name: "api-keys", route: `${HERE}/api-keys`, row: LINE },
+  { name: "webhooks", route: `${HERE}/webhooks`, row: LINE },
+  { name: "webhook", route: `${HERE}/webhooks/$webhookId`, row: LINE },
   { name: "first-event", route: `${HERE}/first-event`, row: "main section" },
   { name: "welcome", route: "/welcome", row: "main form, main section, main a" },
   { name: "members", route: "/workspace/members", row: LINE },
@@ -88,12 +96,13 @@ export type Subjects = Readonly<Record<string, string>>;
 
 /** Null if the value of a parameter is missing. */
 export function addressOf(
-  { route, suffix = "", hasHolds = false }: DashboardPage,
+  { route, suffix = "", customer }: DashboardPage,
   subjects: Subjects,
 ): string | null {
   let isComplete = true;
   const path = route.replace(/\$(\w+)/g, (_, name: string) => {
-    const value = (hasHolds && name === "customerId" ? subjects["holderId"] : undefined) ?? subjects[name];
+    const other = name === "customerId" && customer !== undefined ? subjects[customer] : undefined;
+    const value = other ?? subjects[name];
     if (value === undefined) isComplete = false;
     return encodeURIComponent(value ?? "");
   });
@@ -104,16 +113,23 @@ type Where = { readonly projectId: string; readonly environment: "test" | "live"
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Finds a customer with a denial, the denied request's key, a customer with holds, and a plan. Omits parameters without a value. */
+/**
+ * Finds a customer with a denial, the denied request's key, customers with holds and notices, a plan and a webhook. Omits parameters
+ * without a value.
+ */
 export async function findSubjects(caller: Caller, { projectId, environment }: Where): Promise<Subjects> {
   const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
   const [plan] = await list("plans?archived=false");
   const { customerId, denials } = await findDenied(list);
   const holding = (await list("requests?endpoint=holds&limit=1"))[0];
+  const [webhook] = await list("webhooks?limit=1");
+  const [notice] = await list("notices?limit=1");
   const keyed = denials.find(({ idempotencyKey }) => idempotencyKey !== null);
   const found = {
     customerId,
     holderId: text(holding?.["customerId"]),
+    noticedId: text(notice?.["customerId"]),
+    webhookId: text(webhook?.["id"]),
     key: text(plan?.["key"]),
     denialId: text(denials[0]?.["denialId"]),
     idempotencyKey: text(keyed?.["idempotencyKey"]),

@@ -6,6 +6,7 @@ import { runProof } from "../harness/command.ts";
 import { type Appearance, awaitReady, logIn, openChromium, openContext, watchTraffic } from "./chromium.ts";
 import { type Development, startDevelopment, startUnowned } from "./installations.ts";
 import { AUTH_PAGES, addressOf, type DashboardPage, findSubjects, PAGES, type Subjects } from "./pages.ts";
+import { seedWebhooks } from "./seed-webhooks.ts";
 
 /** At this width, tables may scroll sideways. A shadow shows that more columns follow. */
 const TABLET = 1024;
@@ -15,7 +16,13 @@ const APPEARANCES: readonly Appearance[] = [1440, TABLET, 390].flatMap((width) =
 ]);
 
 /** Parameters that do not exist in an empty installation, so the pages show that nothing was found. */
-const UNKNOWN = { customerId: "nobody", key: "nothing", denialId: "1", idempotencyKey: "nothing" };
+const UNKNOWN = {
+  customerId: "nobody",
+  key: "nothing",
+  denialId: "1",
+  idempotencyKey: "nothing",
+  webhookId: "1",
+};
 
 const READY_MS_MAX = 60_000;
 /** Time for animations to end. */
@@ -66,6 +73,7 @@ its window, truncates text without a title, or has an accessibility violation.`,
     let taken = 0;
     for (const content of ["demo", "empty"] as const) {
       const development = await startDevelopment(content, stack);
+      if (content === "demo") await seedWebhooks(development);
       const found = await findSubjects(development.caller, { projectId: "1", environment: "test" });
       const subjects = { ...(content === "empty" && UNKNOWN), ...found };
       for (const appearance of APPEARANCES)

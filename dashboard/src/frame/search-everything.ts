@@ -244,6 +244,13 @@ export function actionsAsFound(
       link: { to: "/projects/$projectId/$environment/api-keys", params: scope, search: { do: "create" } },
       isAllowed: may.administer,
     },
+    {
+      ...shared,
+      id: "action create-webhook",
+      title: "Create webhook",
+      link: { to: "/projects/$projectId/$environment/webhooks", params: scope, search: { do: "create" } },
+      isAllowed: may.administer,
+    },
   ];
   const items = known.filter(
     ({ title, isAllowed }) => isAllowed && title.toLowerCase().includes(text.toLowerCase()),

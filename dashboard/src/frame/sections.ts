@@ -12,6 +12,7 @@ import {
   Ticket,
   UserRoundCog,
   UsersRound,
+  Webhook,
 } from "lucide-react";
 
 /** Navigation entries. Typing g and then `key` opens the section. `tabs` lists the other routes in the section. */
@@ -29,6 +30,7 @@ export const ENVIRONMENT_SECTIONS = [
   { name: "Requests", to: "/projects/$projectId/$environment/requests", icon: Activity, key: "r" },
   { name: "Usage", to: "/projects/$projectId/$environment/usage", icon: ChartColumn, key: "u" },
   { name: "API keys", to: "/projects/$projectId/$environment/api-keys", icon: KeyRound, key: "k" },
+  { name: "Webhooks", to: "/projects/$projectId/$environment/webhooks", icon: Webhook, key: "w" },
 ] as const satisfies readonly Section[];
 
 export const WORKSPACE_SECTIONS = [

@@ -110,6 +110,21 @@ function TextAnchor(anchor: ComponentProps<"a">) {
 /** A link in text or a table. */
 export const TextLink = createLink(TextAnchor);
 
+/** A link to the documentation, in a new tab, so that an open form or secret is not lost. */
+export function DocsLink({ href, children }: { href: `/docs/${string}`; children: ReactNode }) {
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener"
+      className="font-medium text-accent underline underline-offset-2"
+    >
+      {children}
+      <span className="sr-only"> (opens in a new tab)</span>
+    </a>
+  );
+}
+
 /** A button that looks like a text link. */
 export function LinkButton({
   label,

@@ -3,14 +3,31 @@ import { Check, ChevronRight, Copy } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Call } from "../api/use-write.ts";
 import { IconButton } from "./button.tsx";
+import { classNames } from "./class-names.ts";
 import { notify } from "./toast.tsx";
 
-export function CodeBlock({ code, label }: { code: string; label: string }) {
+export function CodeBlock({
+  code,
+  label,
+  wraps = false,
+}: {
+  code: string;
+  label: string;
+  /** Wraps long lines instead of scrolling, for text that is shown as it was sent. */
+  wraps?: boolean;
+}) {
   return (
     <div className="relative rounded-md border border-line bg-sunken">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus */}
       <section tabIndex={0} aria-label={label} className="overflow-x-auto p-3 pr-12">
-        <pre className="font-mono text-caption text-ink">{code}</pre>
+        <pre
+          className={classNames(
+            "font-mono text-caption text-ink",
+            wraps && "whitespace-pre-wrap wrap-anywhere",
+          )}
+        >
+          {code}
+        </pre>
       </section>
       <div className="absolute top-1 right-1 rounded-md bg-sunken">
         <CopyButton text={code} label={`Copy ${label}`} />

@@ -4,12 +4,13 @@ import { Callout } from "./callout.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
 
-/** Shows a new secret once. Only its hash is stored. */
+/** Shows a new secret once. */
 export function SecretOnce({
   title,
   note,
   what,
   secret,
+  use = "Purser stores only a hash.",
   tryIt,
   onClose,
 }: {
@@ -18,20 +19,24 @@ export function SecretOnce({
   /** "the token", "the key" */
   what: string;
   secret: string;
+  /** What to know about the secret. */
+  use?: ReactNode;
   /** A complete curl call with this secret. */
-  tryIt: string;
+  tryIt?: string;
   onClose: () => void;
 }) {
   return (
     <Dialog isOpen onClose={onClose} title={title} note={note} isSticky isWide>
       <Callout tone="warn" title="Copy the secret now">
-        It is shown only once. Purser stores only a hash.
+        It is shown only once. {use}
       </Callout>
       <CodeBlock label={what} code={secret} />
-      <div className="flex flex-col gap-1">
-        <p className="text-form font-medium">Try it</p>
-        <CodeBlock label="the call" code={tryIt} />
-      </div>
+      {tryIt !== undefined && (
+        <div className="flex flex-col gap-1">
+          <p className="text-form font-medium">Try it</p>
+          <CodeBlock label="the call" code={tryIt} />
+        </div>
+      )}
       <DialogActions>
         <Button tone="primary" onClick={onClose}>
           I have stored it

@@ -90,6 +90,7 @@ export const ACTIONS = [
   { value: "event_key.", label: "Event keys" },
   { value: "request.", label: "Test requests" },
   { value: "api_key.", label: "API keys" },
+  { value: "webhook.", label: "Webhooks" },
   { value: "token.", label: "Management tokens" },
   { value: "member.sign", label: "Logins and logouts" },
   { value: "member.", label: "All member actions" },

@@ -9,10 +9,13 @@ import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
+import { TextArea } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
+import { Muted } from "../../ui/text.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
+import { lowBalancesText, nameLowBalances, readLowBalances } from "./low-balances.ts";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
 /** Credit pools. Most environments need only one. */
@@ -33,6 +36,11 @@ export function PoolsPage() {
           <div className="font-mono text-caption text-muted">{pool.key}</div>
           <div className="md:hidden">
             <UsedBy count={countFeatures(pool)} />
+            {pool.lowBalances.length > 0 && (
+              <div className="text-caption text-muted whitespace-normal">
+                Low below {nameLowBalances(pool.lowBalances)}
+              </div>
+            )}
           </div>
         </div>
       ),
@@ -46,12 +54,20 @@ export function PoolsPage() {
       cell: (pool) => <UsedBy count={countFeatures(pool)} />,
     },
     {
+      name: "Low balances",
+      isWide: true,
+      hidesBelow: "md",
+      csv: ({ lowBalances }) => lowBalancesText(lowBalances),
+      cell: ({ lowBalances }) =>
+        lowBalances.length === 0 ? <Muted>None</Muted> : nameLowBalances(lowBalances),
+    },
+    {
       isShown: mayEdit,
       name: "Actions",
       isActions: true,
       cell: (pool: Pool) => (
-        <Button tone="quiet" icon={PenLine} aria-label={`Rename ${pool.key}`} onClick={() => setOpen(pool)}>
-          Rename
+        <Button tone="quiet" icon={PenLine} aria-label={`Edit ${pool.key}`} onClick={() => setOpen(pool)}>
+          Edit
         </Button>
       ),
     },
@@ -89,9 +105,9 @@ function UsedBy({ count }: { count: number }) {
   return count === 0 ? <span className="text-muted">No features</span> : countOf(count, "feature");
 }
 
-type PoolValues = Pick<Pool, "key" | "name">;
+type PoolValues = { key: string; name: string; lowBalances: string };
 
-/** Creates a pool, or renames `pool` if it is not null. */
+/** Creates a pool, or edits `pool` if it is not null. */
 export function PoolDialog({
   pool,
   onSaved,
@@ -104,32 +120,32 @@ export function PoolDialog({
   const scope = useScope();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const { register, handleSubmit, control, setValue, formState } = useForm<PoolValues>({
-    defaultValues: { key: pool?.key ?? "", name: pool?.name ?? "" },
+    defaultValues: {
+      key: pool?.key ?? "",
+      name: pool?.name ?? "",
+      lowBalances: lowBalancesText(pool?.lowBalances ?? []),
+    },
   });
   const { errors, dirtyFields } = formState;
-  const values = { key: "", name: "", ...useWatch({ control }) };
-  const requestOf = ({ key, name }: PoolValues) => ({
+  const values = { key: "", name: "", lowBalances: "", ...useWatch({ control }) };
+  const requestOf = ({ key, name, lowBalances }: PoolValues) => ({
     params: { path: { ...scope, key } },
-    body: { name: name.trim() },
+    body: { name: name.trim(), ...changedThresholds(lowBalances, pool) },
   });
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
     onSuccess: async (saved) => {
-      const { name } = saved;
       await refreshCatalog();
       onSaved?.(saved);
-      notify(
-        pool === null ? `Created pool ${name}` : "Renamed pool",
-        pool === null ? undefined : `${pool.name} → ${name}`,
-      );
+      notify(`${pool === null ? "Created" : "Edited"} pool ${saved.name}`);
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={pool === null ? "Create pool" : `Rename ${pool.name}`}
+      title={pool === null ? "Create pool" : `Edit ${pool.name}`}
       write={save}
       request={requestOf({ ...values, key: values.key || "video" })}
-      action={pool === null ? "Create pool" : "Rename pool"}
+      action={pool === null ? "Create pool" : "Save pool"}
       onSubmit={(event) => {
         // In React, the event would bubble to the plan form that opened the dialog.
         event.stopPropagation();
@@ -159,6 +175,20 @@ export function PoolDialog({
           })}
         />
       )}
+      <TextArea
+        label="Low balances"
+        hint="Optional. Webhooks are told when a customer's balance falls below one of these. Up to 10 numbers, separated by commas or line breaks."
+        placeholder="1000, 100"
+        rows={2}
+        spellCheck={false}
+        error={errors.lowBalances?.message}
+        {...register("lowBalances", {
+          validate: (text) => {
+            const read = readLowBalances(text);
+            return "error" in read ? read.error : undefined;
+          },
+        })}
+      />
       {pool === null && (
         <p className="text-muted">
           Credits in this pool pay only for features that use the pool. A pool cannot be deleted.
@@ -166,4 +196,11 @@ export function PoolDialog({
       )}
     </WriteDialog>
   );
+}
+
+/** Only thresholds that change. Those of an existing pool are kept if they are omitted. */
+function changedThresholds(text: string, pool: Pool | null): { lowBalances?: number[] } {
+  const read = readLowBalances(text);
+  if ("error" in read || read.values.join() === (pool?.lowBalances ?? []).join()) return {};
+  return { lowBalances: [...read.values] };
 }

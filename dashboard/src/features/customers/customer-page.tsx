@@ -24,6 +24,7 @@ const TABS = [
   { name: "Holds", to: "/projects/$projectId/$environment/customers/$customerId/holds" },
   { name: "Usage", to: "/projects/$projectId/$environment/customers/$customerId/usage" },
   { name: "Requests", to: "/projects/$projectId/$environment/customers/$customerId/requests" },
+  { name: "Notices", to: "/projects/$projectId/$environment/customers/$customerId/notices" },
   { name: "Plan history", to: "/projects/$projectId/$environment/customers/$customerId/plans" },
 ] as const;
 

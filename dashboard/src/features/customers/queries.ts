@@ -97,6 +97,12 @@ export function customerQuery(customerScope: CustomerScope) {
   });
 }
 
+/** What was recorded about a customer for webhooks. */
+export function noticesQuery({ customerId, ...scope }: CustomerScope) {
+  const params = { path: scopeOf(scope), query: { customerId } };
+  return pagesOf("/manage/v1/projects/{projectId}/{environment}/notices", { params });
+}
+
 export function proofQuery(customerScope: CustomerScope) {
   return queryOf(
     "get",

@@ -9,7 +9,7 @@ import { rangeOf } from "../../format/usage-range.ts";
 import { KeyLink, Outcome } from "../../frame/links.tsx";
 import { useEventNames, useFeatureNames } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { ButtonLink, TextLink } from "../../ui/button.tsx";
+import { ButtonLink, DocsLink, TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
@@ -121,10 +121,8 @@ function NoRequests({ isFiltered, hasWindow }: { isFiltered: boolean; hasWindow:
   return (
     <EmptyState icon={Activity} title={hasWindow ? "No requests in your history window" : "No requests yet"}>
       Requests with this customer ID appear here. See the{" "}
-      <a href="/docs/guides/integration" className="font-medium text-accent underline underline-offset-2">
-        integration guide
-      </a>
-      . Checks, events, replays and errors are kept for 7 days.
+      <DocsLink href="/docs/guides/integration">integration guide</DocsLink>. Checks, events, replays and
+      errors are kept for 7 days.
     </EmptyState>
   );
 }

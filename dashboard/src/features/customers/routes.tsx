@@ -23,6 +23,7 @@ import {
   customerQuery,
   customersQuery,
   latestEntriesQuery,
+  noticesQuery,
   planVersionQuery,
   readCustomerUsage,
   readFilters,
@@ -156,6 +157,17 @@ const customerRequestsRoute = createRoute({
   component: lazyRouteComponent(() => import("./requests-tab.tsx"), "RequestsTab"),
 });
 
+const noticesRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "notices",
+  loader: ({ context: { queryClient }, params }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(noticesQuery(params)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("./notices-tab.tsx"), "NoticesTab"),
+});
+
 const planHistoryRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "plans",
@@ -176,6 +188,7 @@ export const customerRoutes = [
     holdsRoute,
     customerUsageRoute,
     customerRequestsRoute,
+    noticesRoute,
     planHistoryRoute,
   ]),
 ] as const;
