@@ -8,9 +8,9 @@ import { isAhead } from "./period.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
- * Writes due expiries for an idle wallet, and grants nothing. The wallet is instead brought up to date as if by a request if a due hold must
- * be charged, because the charge must not wait for the next request, or if webhooks would otherwise be told something that is not true after
- * the next request. Null if there is no entry to write.
+ * Writes due expiries for an idle wallet, and grants nothing. If a due hold must be charged, the wallet is instead brought up to date as if by
+ * a request, because the charge must not wait for the next request. With webhooks, they would be told of a balance that the next allowance
+ * restores. Such a wallet is left alone until there is something to tell, and then also brought up to date. Null if there is no entry to write.
  */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(catalog, wallet);
@@ -24,8 +24,10 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
   if (catalog.noticeTypes.size === 0) return change;
   const next = new Draft(catalog, wallet);
   catchUp(catalog, next, now);
-  const isTold = change?.notices.every((notice) => isFinal(notice, next.wallet, catalog)) ?? false;
-  return isTold ? change : withEntries(next.finish(now));
+  const isFinished = change !== null && change.assignments.length === 0;
+  if (isFinished && change.notices.every((notice) => isFinal(notice, next.wallet, catalog))) return change;
+  const whole = withEntries(next.finish(now));
+  return whole === null || whole.notices.length === 0 ? null : whole;
 }
 
 function withEntries(change: Change | null): Change | null {

@@ -180,14 +180,20 @@ const typesOf = (change: Change | null): string[] => (change?.notices ?? []).map
 
 test("a sweep does not report a balance that the next allowance restores", () => {
   const customer = customerOn("pro", { endsAt: at("2026-03-01") });
-  const sweep = expireDue(catalog, customer.wallet, at("2026-02-01"));
-  expect(sweep?.entries).toMatchObject([
-    { kind: "expire", balanceAfter: 0 },
-    { kind: "grant", balanceAfter: 100 },
-  ]);
-  expect(sweep?.notices).toEqual([]);
-  const end = viewDue(catalog, sweep?.wallet ?? customer.wallet, at("2026-03-01"));
+  expect(expireDue(catalog, customer.wallet, at("2026-02-01"))).toBeNull();
+  const end = viewDue(catalog, customer.wallet, at("2026-03-01"));
   expect(typesOf(end)).toEqual(["plan.ended", "balance.low", "balance.low", "balance.depleted"]);
+});
+
+test("a sweep ends a plan only together with what follows, whatever webhooks receive", () => {
+  const customer = customerOn("pro", { endsAt: at("2026-01-10") });
+  const withDefault = watched(makeCatalog({ pro: [image], free: [image] }, { defaultPlan: "free" }));
+  const sweep = expireDue(
+    { ...withDefault, noticeTypes: new Set(["plan.changed"]) },
+    customer.wallet,
+    at("2026-01-11"),
+  );
+  expect(sweep?.notices).toMatchObject([{ type: "plan.changed", plan: "free", previousPlan: "pro" }]);
 });
 
 test("a sweep does not report the end of a plan that another plan follows", () => {

@@ -36,16 +36,12 @@ export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Notice
   };
 }
 
-/**
- * Whether a sweep, which writes only expiries, may tell a notice. `next` is the wallet that the next request would see: it may have a new
- * allowance, or another plan.
- */
+/** Whether a sweep, which writes only expiries, may tell a notice. `next` is the wallet that the next request would see. */
 export function isFinal(notice: Notice, next: Wallet, catalog: Catalog): boolean {
-  if (notice.type === "plan.ended" || notice.type === "plan.changed") return false;
   if (notice.type !== "balance.low" && notice.type !== "balance.depleted") return true;
   const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
   assert(pool !== undefined, "a pool is never deleted");
-  return totalOf(next, pool.id) < (notice.type === "balance.low" ? notice.threshold : DEPLETED);
+  return totalOf(next, pool.id) === notice.balance;
 }
 
 /** A balance below this threshold has no credits. */

@@ -89,7 +89,8 @@ export class Deliverer {
     const paused = [...this.#failing].filter(([, { until }]) => until > performance.now());
     const except = [...this.#loops.keys(), ...paused.map(([id]) => id)];
     const claim = { processId: this.#processId, except, limit };
-    for (const id of await this.#transact((tx) => claimWebhooks(tx, claim))) {
+    const claimed = await this.#transact(async (tx) => (this.#isStopping ? [] : claimWebhooks(tx, claim)));
+    for (const id of claimed) {
       const loop = this.#deliverAll(id)
         .catch((error: unknown) => {
           // Attempts that could not be recorded are repeated, so not immediately.
@@ -120,8 +121,8 @@ export class Deliverer {
    * Runs one transaction at a time. A loop may wait long for its turn here, but not for a connection, which would fail after a second. A record
    * of a delivery may be lost in a crash, because the delivery is then sent again.
    */
-  #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const result = this.#lastTransaction.then(() => lossyTransaction(this.#cell, work));
+  #transact<T>(work: (tx: Tx) => Promise<T>, run = lossyTransaction<T>): Promise<T> {
+    const result = this.#lastTransaction.then(() => run(this.#cell, work));
     this.#lastTransaction = result.catch(() => {});
     return result;
   }
@@ -133,10 +134,11 @@ export class Deliverer {
 
   /** Returns whether to continue with the next page. */
   async #deliverPage(id: number): Promise<boolean> {
-    const size = this.#failing.has(id) ? 1 : PAGE_SIZE;
     const page = await this.#transact(async (tx) => {
       const target = await renewClaim(tx, id, this.#processId);
-      return target === null ? null : { target, due: await listDueDeliveries(tx, id, size) };
+      return target === null
+        ? null
+        : { target, due: await listDueDeliveries(tx, id, target.isFailing ? 1 : PAGE_SIZE) };
     });
     if (page === null || page.due.length === 0) return false;
     const { tried, answers } = await this.#sendAll(page.target, page.due);
@@ -158,12 +160,15 @@ export class Deliverer {
 
   /** Processes learn from the catalog that the webhook no longer receives its types. */
   async #disable({ id, environmentId }: Target): Promise<void> {
-    const isDisabled = await transaction(this.#cell, async (tx) => {
-      await raiseCatalogVersion(tx, environmentId);
-      if (!(await disableFailing(tx, id))) return false;
-      await refreshNoticeTypes(tx, environmentId);
-      return true;
-    });
+    const isDisabled = await this.#transact(
+      async (tx) => {
+        await raiseCatalogVersion(tx, environmentId);
+        if (!(await disableFailing(tx, id))) return false;
+        await refreshNoticeTypes(tx, environmentId);
+        return true;
+      },
+      transaction<boolean>,
+    );
     if (isDisabled) this.#options.onDisabled(id);
   }
 

@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupAllOptions, lookup, Resolver } from "node:dns";
+import { type LookupAddress, type LookupAllOptions, lookup, NODATA, Resolver } from "node:dns";
 
 /** Finds all addresses of a host name. */
 export type Resolve = (
@@ -8,6 +8,7 @@ export type Resolve = (
 ) => void;
 
 const QUERY_MS = 2_000;
+const OTHER_FAMILY_MS = 1_000;
 
 /**
  * Asks the DNS servers over the network. `dns.lookup` would wait for a dead server on a thread that it shares with the lookups of all other
@@ -17,10 +18,16 @@ export function resolvePublic(servers: readonly string[] | null = null): Resolve
   const resolver = new Resolver({ timeout: QUERY_MS, tries: 2 });
   if (servers !== null) resolver.setServers(servers);
   return (hostname, _, callback) => {
-    Promise.allSettled([find(resolver, hostname, 4), find(resolver, hostname, 6)]).then((results) => {
+    const asked = [find(resolver, hostname, 4), find(resolver, hostname, 6)];
+    // A family without an answer does not delay the other for long.
+    const late = Promise.any(asked).then(
+      () => new Promise<never>((_, reject) => setTimeout(reject, OTHER_FAMILY_MS, new Error("late")).unref()),
+    );
+    Promise.allSettled(asked.map((one) => Promise.race([one, late]))).then((results) => {
       const addresses = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
-      const [failed] = results.filter((result) => result.status === "rejected");
-      callback(addresses.length === 0 ? (failed?.reason ?? null) : null, addresses);
+      const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+      const error = errors.find(({ code }) => code !== NODATA) ?? errors[0] ?? null;
+      callback(addresses.length === 0 ? error : null, addresses);
     });
   };
 }

@@ -87,17 +87,17 @@ const RECORD = statement(
     attempted_at = clock_timestamp(),
     status = r.status,
     answer = r.answer
-  from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::smallint[], $6::text[], $7::integer[], $8::timestamptz[])
+  from unnest($2::bigint[], $3::text[], $4::timestamptz[], $5::smallint[], $6::text[], $7::integer[], $8::bigint[])
     as r (notice, state, due_at, status, answer, attempts, retried_since)
   where d.webhook_id = $1
     and d.notice = r.notice
     and d.state = 'pending'
-    and date_trunc('milliseconds', d.retried_since) = r.retried_since
+    and (extract(epoch from d.retried_since) * 1000)::bigint = r.retried_since
     and (d.attempts = r.attempts or r.state = 'delivered')`,
 );
 
 export function recordAttempts(tx: Tx, webhook: number, attempts: readonly Attempt[]): Promise<Rows> {
-  // Sorted, like every statement that locks several deliveries.
+  // Sorted, like a replay, so that neither waits for the other.
   const sorted = attempts.toSorted((a, b) => a.delivery.notice.number - b.delivery.notice.number);
   return tx.run(RECORD, [
     webhook,
@@ -107,7 +107,7 @@ export function recordAttempts(tx: Tx, webhook: number, attempts: readonly Attem
     smallints(sorted.map(({ status }) => status)),
     texts(sorted.map(({ answer }) => answer)),
     integers(sorted.map(({ delivery }) => delivery.attempts)),
-    timestamps(sorted.map(({ delivery }) => delivery.retriedSince)),
+    bigints(sorted.map(({ delivery }) => delivery.retriedSince)),
   ]);
 }
 
@@ -182,6 +182,16 @@ const COUNT = statement(
       where q.webhook_id = w.id
         and q.state = 'pending'
         and q.due_at <= statement_timestamp()
+        and not exists (
+          select
+          from cell.deliveries as e
+          where e.webhook_id = q.webhook_id
+            and e.customer_number = q.customer_number
+            and e.customer_number <> 0
+            and e.state = 'pending'
+            and e.notice < q.notice
+            and e.attempts < ${ATTEMPTS_IN_ORDER}
+        )
       order by q.due_at, q.notice
       limit 10000
     ) as p

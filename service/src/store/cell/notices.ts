@@ -41,6 +41,13 @@ const INSERT = statement(
     select r.environment_id, r.customer_number, r.type, r.sequence, r.details, r.effective_at, $1::timestamptz
     from unnest($2::integer[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[])
       with ordinality as r (environment_id, customer_number, type, sequence, details, effective_at, position)
+    where not exists (
+      select
+      from cell.customers as c
+      where c.environment_id = r.environment_id
+        and c.number = r.customer_number
+        and c.erased_at is not null
+    )
     order by r.position
     returning number, environment_id, customer_number, type
   )
@@ -54,7 +61,10 @@ const INSERT = statement(
     and a.type = any (w.types)`,
 );
 
-/** The wallets must be locked, so that the notices of a customer are numbered in the order of their changes. */
+/**
+ * The wallets must be locked, so that the notices of a customer are numbered in the order of their changes. Nothing is told about an erased
+ * customer.
+ */
 export function insertNotices(tx: Tx, rows: readonly NoticeRow[], recordedAt: Instant): Promise<Rows> {
   return tx.run(INSERT, [
     formatTimestamp(recordedAt),

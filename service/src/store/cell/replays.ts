@@ -57,6 +57,7 @@ const REPLAY = statement(
     select $1, c.number, c.customer_number, t.now, t.now
     from chosen as c
     cross join date_trunc('milliseconds', clock_timestamp()) as t (now)
+    order by c.number
     on conflict on constraint deliveries_pkey do update
     set
       state = 'pending',

@@ -1,6 +1,6 @@
 import { bigints } from "../../postgres/binary-array.ts";
 import { readBoolean, readInteger } from "../../postgres/column.ts";
-import { describeRow, findRow, id, integer, orNull, type RowOf, text } from "../../postgres/row.ts";
+import { boolean, describeRow, findRow, id, integer, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 
@@ -10,6 +10,7 @@ const TARGET = describeRow({
   id: integer("w.id"),
   environmentId: id<EnvironmentId>("w.environment_id"),
   url: text("w.url"),
+  isFailing: boolean("w.failing_since is not null"),
   secret: text("w.secret"),
   /** Null after the overlap of a rotation. */
   previousSecret: orNull(
