@@ -6,9 +6,7 @@ import { startLoop } from "../harness/loop.ts";
 import { type Installation, POOL } from "../harness/project.ts";
 import { Service } from "../harness/purser.ts";
 import { integerBetween } from "../harness/random.ts";
-import { listenAll } from "./listen.ts";
-import { countOutOfOrder } from "./load.ts";
-import { Receiver } from "./receivers.ts";
+import { countOutOfOrder, listenAll, Receiver } from "./receivers.ts";
 
 const LOW_BALANCES = [500, 250, 100, 50];
 const CUSTOMERS = 20;

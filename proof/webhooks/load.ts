@@ -4,8 +4,7 @@ import { withPool } from "../harness/database.ts";
 import { quantile } from "../harness/figures.ts";
 import { addProject, type Installation } from "../harness/project.ts";
 import { Service } from "../harness/purser.ts";
-import { listenAll } from "./listen.ts";
-import { type Notice, Receiver } from "./receivers.ts";
+import { countOutOfOrder, listenAll, type Notice, Receiver } from "./receivers.ts";
 
 /** A charge of a whole allowance crosses them all. */
 const LOW_BALANCES = [900, 800, 700, 600, 500, 400, 300, 200, 100, 50];
@@ -91,19 +90,4 @@ export async function measureLoad(
 
 function timeOf(body: string): string {
   return (JSON.parse(body) as Notice).timestamp;
-}
-
-/** Notices that first arrived after a later notice about the same customer. */
-export function countOutOfOrder({ arrivals }: Receiver): number {
-  const latest = new Map<string, number>();
-  const seen = new Set<string>();
-  let outOfOrder = 0;
-  for (const { id, body } of arrivals) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const { customerId, sequence } = (JSON.parse(body) as Notice).data;
-    if (sequence < (latest.get(customerId) ?? 0)) outOfOrder += 1;
-    else latest.set(customerId, sequence);
-  }
-  return outOfOrder;
 }

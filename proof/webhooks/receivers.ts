@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import type { Caller } from "../harness/caller.ts";
+import { POOL } from "../harness/project.ts";
 
 /** The body of a delivery. */
 export type Notice = {
@@ -60,4 +62,32 @@ export class Receiver {
     }
     this.arrivals.push({ id: String(headers["webhook-id"]), body, atMs: Date.now() });
   }
+}
+
+/** Creates a webhook for each receiver, and sets when a balance is low. */
+export async function listenAll(
+  caller: Caller,
+  receivers: readonly Receiver[],
+  lowBalances: readonly number[],
+): Promise<void> {
+  await caller.call("PUT", `pools/${POOL}`, { body: { name: "Credits", lowBalances } });
+  for (const receiver of receivers) {
+    const { text } = await caller.call("POST", "webhooks", { body: { url: receiver.url } });
+    receiver.secret = JSON.parse(text).secret;
+  }
+}
+
+/** Notices that first arrived after a later notice about the same customer. */
+export function countOutOfOrder({ arrivals }: Receiver): number {
+  const latest = new Map<string, number>();
+  const seen = new Set<string>();
+  let outOfOrder = 0;
+  for (const { id, body } of arrivals) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const { customerId, sequence } = (JSON.parse(body) as Notice).data;
+    if (sequence < (latest.get(customerId) ?? 0)) outOfOrder += 1;
+    else latest.set(customerId, sequence);
+  }
+  return outOfOrder;
 }

@@ -1,10 +1,11 @@
-import type {
-  Allowance,
-  Catalog,
-  Feature,
-  Plan,
-  PlanFeature,
-  PlanVersion,
+import {
+  type Allowance,
+  type Catalog,
+  type Feature,
+  NOTICE_TYPES,
+  type Plan,
+  type PlanFeature,
+  type PlanVersion,
 } from "../src/entitlement/catalog.ts";
 import {
   brandAs,
@@ -114,4 +115,10 @@ function feature(id: number, key: string, pool: PoolId, credits: number, per: nu
     cost: { credits, per },
     archivedAt: null,
   };
+}
+
+/** The catalog of an environment with thresholds in every pool, and a webhook for all types. */
+export function watched(catalog: Catalog, lowBalances: readonly number[]): Catalog {
+  const pools = new Map([...catalog.pools].map(([id, pool]) => [id, { ...pool, lowBalances }]));
+  return { ...catalog, pools, noticeTypes: new Set(NOTICE_TYPES) };
 }

@@ -66,6 +66,8 @@ export async function startReceiver(): Promise<Receiver> {
 export type Notified = Managed & {
   /** Creates a webhook that delivers to the receiver. Returns its ID. */
   listen(receiver: Receiver, body?: object): Promise<string>;
+  /** Charges images with a new key. An image costs 10 credits, and "ada" has 100. */
+  render(quantity: number, customerId?: string): Promise<Reply>;
 };
 
 /** A service whose pool `credits` is low below 50 and 20 credits, and which may deliver to this machine. */
@@ -73,8 +75,11 @@ export async function setupNotified(overrides: Record<string, string> = {}): Pro
   const managed = await setupManage({ WEBHOOK_TARGETS: "any", ...overrides });
   const { manage } = managed;
   expectDone(await manage("PUT", "pools/credits", { body: { name: "Credits", lowBalances: [50, 20] } }));
+  let keys = 0;
   return {
     ...managed,
+    render: (quantity, customerId = "ada") =>
+      managed.consume({ customerId, feature: "image.render", quantity, idempotencyKey: `render-${keys++}` }),
     listen: async (receiver, body = {}) => {
       const { webhook, secret } = expectDone(
         await manage("POST", "webhooks", { body: { url: receiver.url, ...body } }),

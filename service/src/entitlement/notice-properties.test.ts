@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { watched } from "../../test/catalog.ts";
 import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { histories } from "../../test/model/history.ts";
@@ -6,17 +7,10 @@ import { playStep, startBook } from "../../test/model/play.ts";
 import type { Script } from "../../test/model/script.ts";
 import type { FeatureId, PoolId } from "../primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../store/cell/wallet-state.ts";
-import { type Catalog, NOTICE_TYPES } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
 import { balanceOf, heldIn, type Peak, type Wallet } from "./wallet.ts";
 
 const THRESHOLDS = [50, 20];
-
-/** A catalog whose environment has a webhook for all types. */
-function watched(catalog: Catalog): Catalog {
-  const pools = new Map([...catalog.pools].map(([id, pool]) => [id, { ...pool, lowBalances: THRESHOLDS }]));
-  return { ...catalog, pools, noticeTypes: new Set(NOTICE_TYPES) };
-}
 
 /** Which thresholds of a pool a grant has armed. Independent of the core: remembers every threshold instead of one balance. */
 class ArmedThresholds {
@@ -57,7 +51,7 @@ function followThresholds(script: Script): void {
   const book = startBook(script);
   const thresholds = new ArmedThresholds();
   for (const step of script.steps) {
-    const catalog = watched(step.catalog);
+    const catalog = watched(step.catalog, THRESHOLDS);
     const { change } = playStep(book, { ...step, catalog });
     if (change === null) continue;
     const { notices, entries, wallet } = change;

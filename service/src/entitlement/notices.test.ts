@@ -1,18 +1,11 @@
 import { expect, test } from "vitest";
-import { at, CREDITS, getFeature, makeCatalog, monthly } from "../../test/catalog.ts";
+import { at, CREDITS, getFeature, makeCatalog, monthly, watched } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
-import { type Catalog, NOTICE_TYPES } from "./catalog.ts";
 import type { Change, Notice } from "./entry.ts";
 import { expireDue } from "./expire-due.ts";
 import { viewDue } from "./view-wallet.ts";
 
 const THRESHOLDS = [50, 20];
-
-/** A catalog whose environment has a webhook for all types. */
-function watched(catalog: Catalog, lowBalances: readonly number[] = THRESHOLDS): Catalog {
-  const pools = new Map([...catalog.pools].map(([id, pool]) => [id, { ...pool, lowBalances }]));
-  return { ...catalog, pools, noticeTypes: new Set(NOTICE_TYPES) };
-}
 
 const image = { features: { image: null } } as const;
 const catalog = watched(
@@ -22,6 +15,7 @@ const catalog = watched(
     limited: [{ features: { image: { quantity: 5, period: "month" } }, allowances: [monthly(1_000)] }],
     small: [{ ...image, allowances: [monthly(30)] }],
   }),
+  THRESHOLDS,
 );
 
 /** An image costs 10. */
@@ -187,7 +181,10 @@ test("a sweep does not report a balance that the next allowance restores", () =>
 
 test("a sweep ends a plan only together with what follows, whatever webhooks receive", () => {
   const customer = customerOn("pro", { endsAt: at("2026-01-10") });
-  const withDefault = watched(makeCatalog({ pro: [image], free: [image] }, { defaultPlan: "free" }));
+  const withDefault = watched(
+    makeCatalog({ pro: [image], free: [image] }, { defaultPlan: "free" }),
+    THRESHOLDS,
+  );
   const sweep = expireDue(
     { ...withDefault, noticeTypes: new Set(["plan.changed"]) },
     customer.wallet,

@@ -3,23 +3,18 @@ import { post, startTestService } from "../../test/harness.ts";
 import { expireHolds, forgetNextEnds, openHolds } from "../../test/holds.ts";
 import { rounds } from "../../test/rounds.ts";
 import { countAllowed, times } from "../../test/two-services.ts";
-import { expectDone, type Notified, setupNotified, startReceiver } from "../../test/webhooks.ts";
+import { expectDone, setupNotified, startReceiver } from "../../test/webhooks.ts";
 import { windBack } from "../../test/wind-back.ts";
 import { forgetOldNotices } from "../jobs/forget-old-requests.ts";
 
 const DAYS = (count: number) => `interval '${count} days'`;
 
-let keys = 0;
-/** An image costs 10 credits. The customer "ada" has 100. */
-const render = ({ consume }: Notified, quantity: number, customerId = "ada") =>
-  consume({ customerId, feature: "image.render", quantity, idempotencyKey: `render-${keys++}` });
-
 test("a charge that crosses a threshold is delivered, signed and named", async () => {
   const notified = await setupNotified();
   const receiver = await startReceiver();
   await notified.listen(receiver);
-  await render(notified, 5);
-  const { body } = await render(notified, 1);
+  await notified.render(5);
+  const { body } = await notified.render(1);
   expect(body["balance"]).toBe(40);
   await expect.poll(() => receiver.received).toHaveLength(1);
   expect(receiver.received).toEqual([
@@ -43,7 +38,7 @@ test("a webhook receives only its types, and a disabled one nothing", async () =
   await notified.listen(depleted, { types: ["balance.depleted"] });
   const id = await notified.listen(disabled);
   expectDone(await notified.manage("PATCH", `webhooks/${id}`, { body: { enabled: false } }));
-  await render(notified, 10);
+  await notified.render(10);
   await expect
     .poll(() => all.received.map(({ type }) => type))
     .toEqual(["balance.low", "balance.low", "balance.depleted"]);
@@ -128,7 +123,7 @@ test("an erasure deletes the customer's notices and deliveries", async () => {
   const receiver = await startReceiver();
   receiver.answer = (_, response, { data }) => response.writeHead(500).end(JSON.stringify(data));
   await notified.listen(receiver);
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => database.count("cell.deliveries", "answer like '%ada%'")).toBe(1);
   expectDone(await manage("DELETE", "customers/ada"));
   expect(await database.count("cell.notices")).toBe(0);
@@ -140,7 +135,7 @@ test("notices are kept for 30 days", async () => {
   const { database, cell } = notified;
   const receiver = await startReceiver();
   await notified.listen(receiver);
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => database.count("cell.deliveries", "state = 'delivered'")).toBe(1);
   await database.query(`update cell.notices set recorded_at = recorded_at - ${DAYS(29)}`);
   expect(await forgetOldNotices(cell)).toBe(0);
@@ -151,7 +146,7 @@ test("notices are kept for 30 days", async () => {
 
 test("without a webhook, nothing is noticed and wallets stay as they are", async () => {
   const notified = await setupNotified();
-  await render(notified, 10);
+  await notified.render(10);
   expect(await notified.database.count("cell.notices")).toBe(0);
   await windBack(notified.database, 0);
   const [wallet] = await notified.database.query("select state from cell.wallets");

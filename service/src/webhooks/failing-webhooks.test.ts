@@ -1,13 +1,8 @@
 import { expect, test } from "vitest";
-import { expectDone, type Notified, setupNotified, startReceiver } from "../../test/webhooks.ts";
+import { expectDone, setupNotified, startReceiver } from "../../test/webhooks.ts";
 import { retryAfter } from "./deliver.ts";
 
 const DAYS = (count: number) => `interval '${count} days'`;
-
-let keys = 0;
-/** An image costs 10 credits. The customer "ada" has 100. */
-const render = ({ consume }: Notified, quantity: number, customerId = "ada") =>
-  consume({ customerId, feature: "image.render", quantity, idempotencyKey: `render-${keys++}` });
 
 test("a customer's notices keep their order while the webhook fails, and others do not wait", async () => {
   const notified = await setupNotified();
@@ -17,9 +12,9 @@ test("a customer's notices keep their order while the webhook fails, and others 
   receiver.answer = (_, response, { data }) =>
     response.writeHead(data["customerId"] === "ada" && failures-- > 0 ? 503 : 200).end("busy");
   await notified.assign("bob");
-  await render(notified, 6);
-  await render(notified, 4);
-  await render(notified, 6, "bob");
+  await notified.render(6);
+  await notified.render(4);
+  await notified.render(6, "bob");
   const due = () =>
     notified.database.query("update cell.deliveries set due_at = now() where state = 'pending'");
   await expect.poll(() => receiver.received.some(({ data }) => data["customerId"] === "bob")).toBe(true);
@@ -39,11 +34,11 @@ test("a webhook that hangs does not delay another", async () => {
   slow.answer = () => {};
   await notified.listen(slow);
   await notified.listen(quick);
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => slow.received.length).toBe(1);
   const startedAt = performance.now();
   await notified.assign("bob");
-  await render(notified, 6, "bob");
+  await notified.render(6, "bob");
   await expect.poll(() => quick.received.length, { timeout: 8_000 }).toBe(2);
   expect(performance.now() - startedAt).toBeLessThan(8_000);
   expect(await notified.database.count("cell.deliveries", "attempts > 0 and state = 'pending'")).toBe(0);
@@ -55,12 +50,12 @@ test("a notice that was recorded later does not overtake one that waits for anot
   const receiver = await startReceiver();
   await notified.listen(receiver);
   receiver.answer = (_, response) => response.writeHead(503).end();
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => receiver.received).toHaveLength(1);
-  await render(notified, 3);
+  await notified.render(3);
   await database.query("update cell.deliveries set due_at = now() where attempts > 0");
   receiver.answer = (_, response) => response.writeHead(200).end();
-  await render(notified, 1);
+  await notified.render(1);
   await expect.poll(() => database.count("cell.deliveries", "state = 'delivered'")).toBe(3);
   const thresholds = receiver.received.map(({ data }) => data["threshold"] ?? "depleted");
   expect(thresholds.filter((threshold, index) => threshold !== thresholds[index - 1])).toEqual([
@@ -77,7 +72,7 @@ test("a retry while an attempt is in progress sends the notice again", async () 
   const id = await notified.listen(receiver);
   const held: (() => void)[] = [];
   receiver.answer = (_, response) => held.push(() => response.writeHead(200).end());
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => receiver.received).toHaveLength(1);
   const noticeId = receiver.received[0]?.id;
   expectDone(await manage("POST", `webhooks/${id}/deliveries/${noticeId}/retry`));
@@ -96,7 +91,7 @@ test("an old failure does not disable a webhook that is rarely used", async () =
     `update cell.webhooks set failing_since = now() - ${DAYS(20)}, failed_at = now() - ${DAYS(19)}`,
   );
   receiver.answer = (_, response) => response.writeHead(503).end();
-  await render(notified, 6);
+  await notified.render(6);
   await expect
     .poll(() => database.count("cell.webhooks", "failing_since > now() - interval '1 hour'"))
     .toBe(1);
@@ -109,7 +104,7 @@ test("after five days of failures, a webhook is disabled", async () => {
   const receiver = await startReceiver();
   const id = await notified.listen(receiver);
   receiver.answer = (_, response) => response.writeHead(500).end("broken pipe");
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => database.count("cell.deliveries", "attempts = 1")).toBe(1);
   const list = async () =>
     (expectDone(await manage("GET", "webhooks"))["items"] as Record<string, unknown>[])[0];
@@ -132,7 +127,7 @@ test("a delivery that fails for three days has failed for good, and can be sent 
   const receiver = await startReceiver();
   const id = await notified.listen(receiver);
   receiver.answer = (_, response) => response.writeHead(410).end();
-  await render(notified, 6);
+  await notified.render(6);
   await expect.poll(() => database.count("cell.deliveries", "attempts = 1")).toBe(1);
   await database.query(`update cell.deliveries set due_at = now(), retried_since = now() - ${DAYS(4)}`);
   await expect.poll(() => database.count("cell.deliveries", "state = 'failed' and attempts = 2")).toBe(1);

@@ -174,7 +174,7 @@ const answering =
       addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })),
     );
 
-/** What a connection gets from `lookup`. */
+/** The addresses that `lookup` returns to a connection. */
 function lookUp(options: { allowPrivate: boolean; resolve: Resolve; all?: boolean }) {
   const { allowPrivate, resolve, all = true } = options;
   const lookup = guardLookup({ allowPrivate }, resolve);
