@@ -19,7 +19,7 @@ export function SecretOnce({
   /** "the token", "the key" */
   what: string;
   secret: string;
-  /** What to know about the secret. */
+  /** How the secret is stored or used. */
   use?: ReactNode;
   /** A complete curl call with this secret. */
   tryIt?: string;

@@ -16,7 +16,7 @@ export type Catalog = {
   readonly noticeTypes: ReadonlySet<NoticeType>;
 };
 
-/** What webhooks can be told about a customer. */
+/** The types of notices that a webhook can receive. */
 export const NOTICE_TYPES = [
   "balance.low",
   "balance.depleted",

@@ -197,10 +197,15 @@ export class Draft {
   /** Returns everything to write. Null if nothing changed. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
-    const wallet = { ...this.wallet, decidedAt: now };
-    const made = { entries: this.#entries, assignments: this.#assignments, holds: this.#holds };
-    const noticed = takeNotice(this.#catalog, this.#before, { ...made, wallet });
-    return { ...made, ...noticed, grants: this.#grants, overrides: this.#overrides };
+    const made = {
+      wallet: { ...this.wallet, decidedAt: now },
+      entries: this.#entries,
+      grants: this.#grants,
+      assignments: this.#assignments,
+      overrides: this.#overrides,
+      holds: this.#holds,
+    };
+    return takeNotice(this.#catalog, this.#before, made);
   }
 
   #applyParts(parts: readonly Part[]): void {

@@ -112,7 +112,7 @@ export type HoldChange = {
   readonly effectiveAt: Instant;
 };
 
-/** What a webhook is told about a change. Names pools, plans and features by their keys, which never change. */
+/** A message to webhooks about a change. Names pools, plans and features by their keys, which never change. */
 export type Notice = { readonly effectiveAt: Instant } & NoticeDetails;
 
 /** Only the parts of a hold that its ID is made of. */

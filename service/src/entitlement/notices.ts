@@ -6,21 +6,21 @@ import { limitPosition } from "./limits.ts";
 import { findOverride } from "./overrides.ts";
 import { balanceOf, heldIn, type Low, type Peak, type Wallet } from "./wallet.ts";
 
-type Made = Pick<Change, "wallet" | "entries" | "assignments" | "holds">;
-type Noticed = Pick<Change, "wallet" | "notices">;
+/** A change before anyone has noticed it. */
+type Made = Omit<Change, "notices">;
 
 const NONE: readonly never[] = [];
 
 /**
- * What webhooks are told about a change. Balances include held credits, as in the ledger. A threshold is crossed once, however often
+ * Adds the notices of a change. Balances include held credits, as in the ledger. A threshold is crossed once, however often
  * reversals raise the balance again: only a grant re-arms it. The same applies to a limit until its period ends. The wallet remembers what
  * its balances and counters no longer show. Without webhooks, it remembers nothing.
  */
-export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Noticed {
+export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Change {
   const { wallet } = made;
   if (catalog.noticeTypes.size === 0) {
     const isClean = wallet.lows.length + wallet.peaks.length === 0;
-    return { wallet: isClean ? wallet : { ...wallet, lows: NONE, peaks: NONE }, notices: NONE };
+    return { ...made, wallet: isClean ? wallet : { ...wallet, lows: NONE, peaks: NONE }, notices: NONE };
   }
   const falls = fallsOf(before, made.entries);
   const rises = risesOf(before, wallet);
@@ -31,6 +31,7 @@ export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Notice
     ...limitNotices(catalog, wallet, rises),
   ];
   return {
+    ...made,
     wallet: { ...wallet, lows: lowsOf(wallet, falls), peaks: peaksOf(rises) },
     notices: notices.filter(({ type }) => catalog.noticeTypes.has(type)),
   };

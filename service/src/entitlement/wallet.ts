@@ -37,7 +37,7 @@ export type Wallet = {
   /** Open holds, stored in separate rows. Contains at least the holds that end by `holdsUntil`. No decision is dated after `holdsUntil`. */
   readonly holds: readonly Hold[];
   readonly holdsUntil: number;
-  /** What webhooks were already told, where the balance or the counter no longer shows it. */
+  /** Balances and counters that caused notices, where the current values are no longer the same. */
   readonly lows: readonly Low[];
   readonly peaks: readonly Peak[];
 };

@@ -3,7 +3,6 @@ import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import type { Instant } from "../primitives/brand.ts";
-import { insertAudits } from "../store/cell/audit.ts";
 import { upsertPool } from "../store/cell/catalog-definitions.ts";
 import { ensureCatalog, lockCatalog, raiseCatalogVersion } from "../store/cell/catalog-row.ts";
 import { loadCatalog } from "../store/cell/catalogs.ts";
@@ -11,20 +10,12 @@ import { readClock } from "../store/cell/clock.ts";
 import { refuseLargeCatalog } from "./catalog/bounds.ts";
 import { FIRST_POOL } from "./catalog/content.ts";
 import type { Context } from "./context.ts";
-
-/** An audit entry for a catalog edit. */
-export type CatalogAudit = {
-  readonly action: string;
-  /** A key in the catalog. */
-  readonly subject: string;
-  readonly before: object | null;
-  readonly after: object | null;
-};
+import { type EnvironmentAudit, recordAudits } from "./record-audits.ts";
 
 export type CatalogEdit<T> = {
   readonly outcome: T;
   /** Empty if the edit changed nothing, in which case the transaction is rolled back. */
-  readonly audits: readonly CatalogAudit[];
+  readonly audits: readonly EnvironmentAudit[];
 };
 
 type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>;
@@ -61,7 +52,7 @@ async function editLocked<T>(
   edit: Edit<T>,
   mustRaise: (isNew: boolean) => boolean,
 ): Promise<T> {
-  const { environmentId, actor } = context;
+  const { environmentId } = context;
   const { outcome } = await transaction(
     cell,
     async (tx) => {
@@ -72,14 +63,7 @@ async function editLocked<T>(
       if (isNew) await upsertPool(tx, environmentId, FIRST_POOL);
       const edited = await edit(tx, await loadCatalog(tx, environmentId), recordedAt);
       if (edited.audits.length > 0) await refuseLargeCatalog(tx, environmentId);
-      const audits = edited.audits.map((audit) => ({
-        ...audit,
-        environmentId,
-        recordedAt,
-        actor,
-        customerNumber: null,
-      }));
-      if (audits.length > 0) await insertAudits(tx, audits);
+      await recordAudits(tx, context, recordedAt, edited.audits);
       return edited;
     },
     ({ audits }) => audits.length > 0,

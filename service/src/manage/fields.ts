@@ -89,3 +89,9 @@ export function readTime<T extends string | null | undefined>(
 export function invalidField(error: FieldError): Problem {
   return new Problem("invalid_request", { detail: describe([error]), errors: [error] });
 }
+
+const OVERLAP_SECONDS_MAX = 604_800;
+
+/** How long an old secret stays valid after a rotation. */
+export const overlapSecondsField = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: OVERLAP_SECONDS_MAX, description, examples: [86_400] });

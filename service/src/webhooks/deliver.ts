@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
-import { lossyTransaction, transaction } from "../postgres/transaction.ts";
+import { lossyTransaction, single, transaction } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { ownClock } from "../primitives/clocks-agree.ts";
 import { publicId } from "../primitives/public-id.ts";
@@ -9,6 +9,7 @@ import { raiseCatalogVersion } from "../store/cell/catalog-row.ts";
 import { readClock } from "../store/cell/clock.ts";
 import {
   type Attempt,
+  type Backlog,
   countDue,
   type Delivery,
   listDueDeliveries,
@@ -49,8 +50,8 @@ const PAUSE_FIRST_MS = 1_000;
 const PAUSE_MAX_MS = 60_000;
 const ANSWER_LENGTH_MAX = 500;
 
-/** The deliveries that were attempted, and the answers. No answer means that the customer was erased. */
-type Sent = { readonly tried: readonly Delivery[]; readonly answers: ReadonlyMap<Delivery, Answer> };
+/** The answer to each delivery that was attempted. Null if the customer was erased, so that nothing was sent. */
+type Answers = ReadonlyMap<Delivery, Answer | null>;
 
 /** A webhook that fails gets one delivery at a time, with pauses. */
 type Failing = { readonly pages: number; readonly until: number };
@@ -85,7 +86,7 @@ export class Deliverer {
   /** Starts a loop for each webhook with due deliveries. Call this about every second. */
   async run(): Promise<void> {
     const limit = LOOPS_MAX - this.#loops.size;
-    if (this.#isStopping || limit === 0 || !(await this.#transact(hasDueWebhooks))) return;
+    if (this.#isStopping || limit === 0 || !(await this.#inTurn(single<boolean>, hasDueWebhooks))) return;
     const paused = [...this.#failing].filter(([, { until }]) => until > performance.now());
     const except = [...this.#loops.keys(), ...paused.map(([id]) => id)];
     const claim = { processId: this.#processId, except, limit };
@@ -112,16 +113,17 @@ export class Deliverer {
     await this.#transact((tx) => releaseWebhooks(tx, this.#processId));
   }
 
-  /** See `countDue` of the store. */
-  countDue(): ReturnType<typeof countDue> {
-    return this.#transact(countDue);
+  countDue(): Promise<Backlog> {
+    return this.#inTurn(single<Backlog>, countDue);
   }
 
-  /**
-   * Runs one transaction at a time. A loop may wait long for its turn here, but not for a connection, which would fail after a second. A record
-   * of a delivery may be lost in a crash, because the delivery is then sent again.
-   */
-  #transact<T>(work: (tx: Tx) => Promise<T>, run = lossyTransaction<T>): Promise<T> {
+  /** A record of a delivery may be lost in a crash, because the delivery is then sent again. */
+  #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#inTurn(lossyTransaction<T>, work);
+  }
+
+  /** Runs one transaction at a time. A loop may wait long for its turn here, but not for a connection, which would fail after a second. */
+  #inTurn<T>(run: typeof single<T>, work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = this.#lastTransaction.then(() => run(this.#cell, work));
     this.#lastTransaction = result.catch(() => {});
     return result;
@@ -141,12 +143,13 @@ export class Deliverer {
         : { target, due: await listDueDeliveries(tx, id, target.isFailing ? 1 : PAGE_SIZE) };
     });
     if (page === null || page.due.length === 0) return false;
-    const { tried, answers } = await this.#sendAll(page.target, page.due);
-    const hasSuccess = answers.values().some(isDelivered);
-    const hasFailed = answers.size > 0 && !hasSuccess;
+    const answers = await this.#sendAll(page.target, page.due);
+    const sent = [...answers.values()].filter((answer) => answer !== null);
+    const hasSuccess = sent.some(isDelivered);
+    const hasFailed = sent.length > 0 && !hasSuccess;
     const isOver = await this.#transact(async (tx) => {
       const now = await readClock(tx);
-      const attempts = tried.map((delivery) => toAttempt(delivery, answers.get(delivery), now));
+      const attempts = [...answers].map(([delivery, answer]) => toAttempt(delivery, answer, now));
       await recordAttempts(tx, id, attempts);
       if (hasFailed) return noteFailure(tx, id);
       if (hasSuccess) await noteSuccess(tx, id);
@@ -160,21 +163,17 @@ export class Deliverer {
 
   /** Processes learn from the catalog that the webhook no longer receives its types. */
   async #disable({ id, environmentId }: Target): Promise<void> {
-    const isDisabled = await this.#transact(
-      async (tx) => {
-        await raiseCatalogVersion(tx, environmentId);
-        if (!(await disableFailing(tx, id))) return false;
-        await refreshNoticeTypes(tx, environmentId);
-        return true;
-      },
-      transaction<boolean>,
-    );
+    const isDisabled = await this.#inTurn(transaction<boolean>, async (tx) => {
+      await raiseCatalogVersion(tx, environmentId);
+      if (!(await disableFailing(tx, id))) return false;
+      await refreshNoticeTypes(tx, environmentId);
+      return true;
+    });
     if (isDisabled) this.#options.onDisabled(id);
   }
 
-  async #sendAll(target: Target, due: readonly Delivery[]): Promise<Sent> {
-    const tried: Delivery[] = [];
-    const answers = new Map<Delivery, Answer>();
+  async #sendAll(target: Target, due: readonly Delivery[]): Promise<Answers> {
+    const answers = new Map<Delivery, Answer | null>();
     const rest = due.values();
     const sendRest = async (): Promise<void> => {
       for (const delivery of rest) {
@@ -182,12 +181,11 @@ export class Deliverer {
         const answer = await this.#send(target, delivery.notice);
         // A stop has interrupted it.
         if (this.#isStopping && answer?.kind === "failed") return;
-        tried.push(delivery);
-        if (answer !== null) answers.set(delivery, answer);
+        answers.set(delivery, answer);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sendRest));
-    return { tried, answers };
+    return answers;
   }
 
   /** Null if the customer was erased. */
@@ -209,10 +207,9 @@ export class Deliverer {
   }
 }
 
-/** What to store about an attempt. No answer means that the customer was erased. */
-function toAttempt(delivery: Delivery, answer: Answer | undefined, now: Instant): Attempt {
+function toAttempt(delivery: Delivery, answer: Answer | null, now: Instant): Attempt {
   const { attempts, retriedSince } = delivery;
-  if (answer === undefined)
+  if (answer === null)
     return { delivery, state: "failed", dueAt: now, status: null, answer: "The customer was erased" };
   const [status, text] = answer.kind === "answered" ? [answer.status, answer.text] : [null, answer.message];
   const said = { delivery, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };

@@ -18,7 +18,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 type Notice = Item<"listNotices">;
 
-/** What was recorded about a customer for webhooks. */
+/** The notices about one customer. */
 export function NoticesTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(noticesQuery(customerScope));

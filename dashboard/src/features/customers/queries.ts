@@ -97,7 +97,7 @@ export function customerQuery(customerScope: CustomerScope) {
   });
 }
 
-/** What was recorded about a customer for webhooks. */
+/** The notices about one customer. */
 export function noticesQuery({ customerId, ...scope }: CustomerScope) {
   const params = { path: scopeOf(scope), query: { customerId } };
   return pagesOf("/manage/v1/projects/{projectId}/{environment}/notices", { params });

@@ -114,7 +114,7 @@ function Fields({ form: { register, watch, setValue } }: { form: UseFormReturn<W
       <fieldset className="flex flex-col gap-3">
         <legend className="text-form font-medium">Types</legend>
         <p className="flex flex-wrap justify-between gap-x-4 text-caption text-muted">
-          What the webhook receives.
+          The webhook receives these notices.
           <LinkButton onClick={() => setValue("types", isAll ? [] : [...ALL_TYPES], { shouldDirty: true })}>
             {isAll ? "Clear all" : "Select all"}
           </LinkButton>

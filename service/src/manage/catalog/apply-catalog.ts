@@ -7,7 +7,8 @@ import type { EnvironmentId } from "../../primitives/brand.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { listEventKeys } from "../../store/cell/event-keys.ts";
 import type { Context } from "../context.ts";
-import { type CatalogAudit, editCatalog, versionBefore } from "../edit-catalog.ts";
+import { editCatalog, versionBefore } from "../edit-catalog.ts";
+import type { EnvironmentAudit } from "../record-audits.ts";
 import { type CatalogChange, type CatalogComparison, compareCatalogs } from "./compare-catalogs.ts";
 import { type CatalogContent, contentOf } from "./content.ts";
 import type { GivenCatalog } from "./document.ts";
@@ -89,14 +90,18 @@ export function applyCatalog(
     if (compared.kind !== "comparable") return { outcome: compared, audits: [] };
     const { changes } = compared;
     const writing = beginWriting(tx, environmentId, catalog, at);
-    const audits: CatalogAudit[] = [];
+    const audits: EnvironmentAudit[] = [];
     for (const change of changes) audits.push(...(await writeChange(writing, change, reach)));
     if (audits.length === 0) return { outcome: { kind: "unchanged", version: seen, changes }, audits };
     return { outcome: { kind: "applied", version: catalog.version, changes }, audits };
   });
 }
 
-function writeChange(writing: Writing, change: CatalogChange, reach: VersionReach): Promise<CatalogAudit[]> {
+function writeChange(
+  writing: Writing,
+  change: CatalogChange,
+  reach: VersionReach,
+): Promise<EnvironmentAudit[]> {
   switch (change.noun) {
     case "pool":
       return writePool(writing, change.before, change.after);

@@ -23,7 +23,7 @@ import {
 } from "../../store/cell/catalog-definitions.ts";
 import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { upsertEventKey } from "../../store/cell/event-keys.ts";
-import type { CatalogAudit } from "../edit-catalog.ts";
+import type { EnvironmentAudit } from "../record-audits.ts";
 import { refuseEarlyNotices, refuseEarlyOverage } from "../refuse-unfinished-upgrade.ts";
 import { planBytes } from "./bounds.ts";
 import {
@@ -61,7 +61,7 @@ export function beginWriting(tx: Tx, environmentId: EnvironmentId, catalog: Cata
 }
 
 /** Writes the difference between `before` and `after`. Returns the audit entries, or none if nothing differs. */
-type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<CatalogAudit[]>;
+type Write<T> = (writing: Writing, before: T | null, after: T) => Promise<EnvironmentAudit[]>;
 
 export const writePool: Write<PoolContent> = async (writing, before, after) => {
   if (isSame(before, after)) return [];
@@ -72,7 +72,7 @@ export const writePool: Write<PoolContent> = async (writing, before, after) => {
 
 export const writeFeature: Write<FeatureContent> = async (writing, before, after) => {
   const { tx, environmentId, at } = writing;
-  const audits: CatalogAudit[] = [];
+  const audits: EnvironmentAudit[] = [];
   const wasArchived = before?.archived ?? false;
   if (before === null || !isSame(before, { ...after, archived: wasArchived })) {
     const { name, unit, cost } = after;
@@ -105,9 +105,9 @@ export async function writePlan(
   before: PlanContent | null,
   after: PlanContent,
   reach: VersionReach,
-): Promise<CatalogAudit[]> {
+): Promise<EnvironmentAudit[]> {
   const { tx, environmentId, at } = writing;
-  const audits: CatalogAudit[] = [];
+  const audits: EnvironmentAudit[] = [];
   const wasArchived = before?.archived ?? false;
   if (before === null || !isSame(termsOf(before), termsOf(after))) {
     audits.push(await publishVersion(writing, before, after, reach));
@@ -129,7 +129,7 @@ export async function publishVersion(
   before: PlanContent | null,
   after: PlanContent,
   reach: VersionReach,
-): Promise<CatalogAudit> {
+): Promise<EnvironmentAudit> {
   const { tx, environmentId, at: publishedAt } = writing;
   await refuseEarlyOverage(tx, after.allowances);
   const plan = await upsertPlan(tx, environmentId, after, planBytes(after));
@@ -155,7 +155,7 @@ export async function writeDefaultPlan(
   writing: Writing,
   before: string | null,
   after: string | null,
-): Promise<CatalogAudit[]> {
+): Promise<EnvironmentAudit[]> {
   if (before === after) return [];
   const plan = after === null ? null : writing.plans.get(after);
   assert(plan !== undefined, "a default plan exists");
@@ -167,7 +167,7 @@ export async function writeDefaultPlan(
 function auditArchiving(
   noun: "feature" | "plan",
   { key, archived }: { key: string; archived: boolean },
-): CatalogAudit {
+): EnvironmentAudit {
   return {
     action: `${noun}.${archived ? "archived" : "unarchived"}`,
     subject: key,

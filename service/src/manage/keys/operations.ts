@@ -3,7 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
 import { listApiKeys } from "../../store/control/api-key-list.ts";
 import { readRowId } from "../../store/control/row-id.ts";
-import { nameField, nullable, readTime, strictObject, timeField } from "../fields.ts";
+import { nameField, nullable, overlapSecondsField, readTime, strictObject, timeField } from "../fields.ts";
 import {
   actorOf,
   ENVIRONMENT_PATH,
@@ -21,7 +21,6 @@ import { endApiKey, rotateApiKey } from "./end-api-key.ts";
 
 const NOUN = "API keys";
 const PATH = `${ENVIRONMENT_PATH}/api-keys`;
-const OVERLAP_SECONDS_MAX = 604_800;
 
 const keyParams = Type.Object({ ...environmentParams, id: Type.String({ examples: ["7"] }) });
 
@@ -111,12 +110,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
       "new key.",
     params: keyParams,
     body: strictObject({
-      overlapSeconds: Type.Integer({
-        minimum: 0,
-        maximum: OVERLAP_SECONDS_MAX,
-        description: "How long the old key keeps working, at most a week.",
-        examples: [86_400],
-      }),
+      overlapSeconds: overlapSecondsField("How long the old key keeps working, at most a week."),
       expiresAt: expiresAtField,
     }),
     answer: Type.Object({ apiKey: ApiKey, secret: secretField, replaced: ApiKey }),

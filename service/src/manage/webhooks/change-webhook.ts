@@ -1,7 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { insertAudits } from "../../store/cell/audit.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import {
   deleteWebhook as deleteStored,
@@ -17,7 +16,8 @@ import {
 import { makeWebhookSecret } from "../../webhooks/sign.ts";
 import { isSame } from "../catalog/content.ts";
 import type { Context } from "../context.ts";
-import { type CatalogAudit, editCatalog } from "../edit-catalog.ts";
+import { editCatalog } from "../edit-catalog.ts";
+import { type EnvironmentAudit, recordAudits } from "../record-audits.ts";
 import { refuseEarlyNotices } from "../refuse-unfinished-upgrade.ts";
 import { inOrder, nameOfUrl, summarizeWebhook } from "./describe-webhook.ts";
 
@@ -119,13 +119,11 @@ export function auditOf(
   webhook: Webhook,
   before: object | null,
   after: object | null,
-): CatalogAudit {
+): EnvironmentAudit {
   return { action, subject: nameOfUrl(webhook), before, after };
 }
 
 /** Records a change that needs no new version of the catalog. */
-export async function recordChange(tx: Tx, context: Context, audit: CatalogAudit): Promise<void> {
-  const { environmentId, actor } = context;
-  const recordedAt = await readClock(tx);
-  await insertAudits(tx, [{ ...audit, environmentId, actor, recordedAt, customerNumber: null }]);
+export async function recordChange(tx: Tx, context: Context, audit: EnvironmentAudit): Promise<void> {
+  await recordAudits(tx, context, await readClock(tx), [audit]);
 }

@@ -5,7 +5,7 @@ import { single } from "../../postgres/transaction.ts";
 import { listWebhooks } from "../../store/cell/webhooks.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import { refuseTarget } from "../../webhooks/target.ts";
-import { invalidField, strictObject } from "../fields.ts";
+import { invalidField, overlapSecondsField, strictObject } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -35,7 +35,6 @@ import {
 export const NOUN = "Webhooks";
 export const WEBHOOKS_PATH = `${ENVIRONMENT_PATH}/webhooks`;
 export const webhookParams = { ...environmentParams, id: Type.String({ examples: ["3"] }) };
-const OVERLAP_SECONDS_MAX = 604_800;
 
 /** Lists, creates, changes and deletes webhooks. */
 export function webhookOperations(parts: ManageParts): Operation[] {
@@ -161,12 +160,9 @@ function rotating({ cellOf }: ManageParts): Operation {
       "rotation ends the overlap, so first let your endpoint accept the new secret.",
     params: Type.Object(webhookParams),
     body: strictObject({
-      overlapSeconds: Type.Integer({
-        minimum: 0,
-        maximum: OVERLAP_SECONDS_MAX,
-        description: "How long deliveries are also signed with the old secret, at most a week.",
-        examples: [86_400],
-      }),
+      overlapSeconds: overlapSecondsField(
+        "How long deliveries are also signed with the old secret, at most a week.",
+      ),
     }),
     answer: Type.Object({ webhook: Webhook, secret: secretField }),
     handle: async (call) => {

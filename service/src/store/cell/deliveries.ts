@@ -39,17 +39,10 @@ const DELIVERY = describeRow({
 export type Delivery = RowOf<typeof DELIVERY>;
 
 /** A delivery that has failed this often no longer delays the customer's later notices. */
-export const ATTEMPTS_IN_ORDER = 5;
+const ATTEMPTS_IN_ORDER = 5;
 
-// A delivery waits for the customer's earlier ones, so a page has at most one for each customer.
-const LIST_DUE = statement(
-  "deliveries.list_due",
-  `
-  select ${DELIVERY.list}
-  from cell.deliveries as d
-  join ${NOTICE_ROWS} on n.number = d.notice
-  where d.webhook_id = $1
-    and d.state = 'pending'
+/** Due, and not behind an earlier one for the same customer, so each customer has at most one. */
+const IS_NEXT = `d.state = 'pending'
     and d.due_at <= statement_timestamp()
     and not exists (
       select
@@ -60,7 +53,16 @@ const LIST_DUE = statement(
         and e.state = 'pending'
         and e.notice < d.notice
         and e.attempts < ${ATTEMPTS_IN_ORDER}
-    )
+    )`;
+
+const LIST_DUE = statement(
+  "deliveries.list_due",
+  `
+  select ${DELIVERY.list}
+  from cell.deliveries as d
+  join ${NOTICE_ROWS} on n.number = d.notice
+  where d.webhook_id = $1
+    and ${IS_NEXT}
   order by d.due_at, d.notice
   limit $2`,
 );
@@ -97,7 +99,7 @@ const RECORD = statement(
 );
 
 export function recordAttempts(tx: Tx, webhook: number, attempts: readonly Attempt[]): Promise<Rows> {
-  // Sorted, like a replay, so that neither waits for the other.
+  // In the same order as a replay, so that the two cannot deadlock.
   const sorted = attempts.toSorted((a, b) => a.delivery.notice.number - b.delivery.notice.number);
   return tx.run(RECORD, [
     webhook,
@@ -172,39 +174,25 @@ const COUNT = statement(
   `
   select
     count(*),
-    coalesce(extract(epoch from clock_timestamp() - min(d.due_at)), 0)::bigint
-  from (
-    select p.due_at
-    from cell.webhooks as w
-    cross join lateral (
-      select q.due_at
-      from cell.deliveries as q
-      where q.webhook_id = w.id
-        and q.state = 'pending'
-        and q.due_at <= statement_timestamp()
-        and not exists (
-          select
-          from cell.deliveries as e
-          where e.webhook_id = q.webhook_id
-            and e.customer_number = q.customer_number
-            and e.customer_number <> 0
-            and e.state = 'pending'
-            and e.notice < q.notice
-            and e.attempts < ${ATTEMPTS_IN_ORDER}
-        )
-      order by q.due_at, q.notice
-      limit 10000
-    ) as p
-    where w.disabled_at is null
-      and w.deleted_at is null
-      and w.failing_since is null
-  ) as d`,
+    coalesce(extract(epoch from clock_timestamp() - min(p.due_at)), 0)::bigint
+  from cell.webhooks as w
+  cross join lateral (
+    select d.due_at
+    from cell.deliveries as d
+    where d.webhook_id = w.id
+    and ${IS_NEXT}
+    order by d.due_at, d.notice
+    limit 10000
+  ) as p
+  where w.disabled_at is null
+    and w.deleted_at is null
+    and w.failing_since is null`,
 );
 
-/** Due deliveries of webhooks that do not fail (at most 10,000 of each are counted), and how many seconds the oldest is late. */
-export async function countDue(
-  tx: Tx,
-): Promise<{ readonly deliveries: number; readonly lateSeconds: number }> {
+/** Due deliveries of webhooks that do not fail, at most 10,000 of each, and how many seconds the oldest is late. */
+export type Backlog = { readonly deliveries: number; readonly lateSeconds: number };
+
+export async function countDue(tx: Tx): Promise<Backlog> {
   const { rows } = await tx.run(COUNT);
   return { deliveries: readInteger(rows[0]?.[0]), lateSeconds: readInteger(rows[0]?.[1]) };
 }

@@ -1,13 +1,13 @@
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, timestamps } from "../../postgres/binary-array.ts";
 import { describeRow, id, instant, listRows, type RowOf } from "../../postgres/row.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 // Finds customers without requests whose plan or hold has ended. The wallet decides what happens to them. A missing row only means that the
-// next sweep or request notices it, so rows for plans that were assigned before an upgrade were not added.
+// next request notices it, or a sweep if the customer has credits. So rows for plans assigned before an upgrade were not added.
 
 /** A customer whose plan ends, or whose pending plan starts, at this time. Null if neither is known. */
 export type DuePlan = WalletName & { readonly dueAt: Instant | null };
@@ -67,23 +67,22 @@ const listStatement = (name: string, rows: string) =>
   limit $5`,
   );
 
-const LISTS = {
-  plans: listStatement("due_plans.list", "cell.due_plans"),
-  holds: listStatement(
+/** Customers whose plan falls due, and customers with a hold that expires. */
+export const DUE_LISTS: readonly Statement[] = [
+  listStatement("due_plans.list", "cell.due_plans"),
+  listStatement(
     "due_plans.list_holds",
     "(select distinct environment_id, customer_number, expires_at as due_at from cell.open_holds)",
   ),
-} as const;
+];
 
-export const DUE_LISTS = ["plans", "holds"] as const;
-
-/** The next customers that fell due by `until`, after this position, in order. */
+/** The next customers of the list that fell due by `until`, after this position, in order. */
 export function listDue(
   tx: Tx,
-  list: keyof typeof LISTS,
+  list: Statement,
   { until, after, limit }: { readonly until: Instant; readonly after: Due; readonly limit: number },
 ): Promise<Due[]> {
   const { environmentId, customerNumber, dueAt } = after;
   const position = [formatTimestamp(dueAt), environmentId, customerNumber];
-  return listRows(tx, LISTS[list], [formatTimestamp(until), ...position, limit], DUE);
+  return listRows(tx, list, [formatTimestamp(until), ...position, limit], DUE);
 }

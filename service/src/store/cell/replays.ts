@@ -32,22 +32,19 @@ export async function addTest(tx: Tx, { environmentId, id }: WebhookName): Promi
   return (await getRow(tx, TEST, [environmentId, id], TEST_ID)).id;
 }
 
-// Also delivers notices from before the webhook was created.
 const REPLAYED = describeRow({ recordedAt: instant("c.recorded_at"), number: integer("c.number") });
 
 /** A notice that was delivered again, and the position after which the next replay continues. */
 export type Replayed = RowOf<typeof REPLAYED>;
 
-const REPLAY = statement(
-  "deliveries.replay",
-  `
+/** Delivers notices from `source` again. Locks deliveries in the order in which attempts are recorded. */
+const replayStatement = (name: string, source: string) =>
+  statement(
+    name,
+    `
   with chosen as (
     select n.number, n.customer_number, n.recorded_at
-    from cell.webhooks as w
-    join cell.notices as n
-      on n.environment_id = w.environment_id
-      and n.type = any (w.types)
-    where w.id = $1
+    from ${source}
       and (n.recorded_at, n.number) > ($2::timestamptz, $3)
       and n.recorded_at < $4::timestamptz
     order by n.recorded_at, n.number
@@ -68,36 +65,24 @@ const REPLAY = statement(
   select ${REPLAYED.list}
   from chosen as c
   order by c.recorded_at, c.number`,
+  );
+
+// Includes notices from before the webhook was created.
+const REPLAY = replayStatement(
+  "deliveries.replay",
+  `cell.webhooks as w
+    join cell.notices as n
+      on n.environment_id = w.environment_id
+      and n.type = any (w.types)
+    where w.id = $1`,
 );
 
-const REPLAY_UNDELIVERED = statement(
+const REPLAY_UNDELIVERED = replayStatement(
   "deliveries.replay_undelivered",
-  `
-  with chosen as (
-    select n.number, n.recorded_at
-    from cell.deliveries as d
+  `cell.deliveries as d
     join cell.notices as n on n.number = d.notice
     where d.webhook_id = $1
-      and d.state <> 'delivered'
-      and (n.recorded_at, n.number) > ($2::timestamptz, $3)
-      and n.recorded_at < $4::timestamptz
-    order by n.recorded_at, n.number
-    limit $5
-  ), repeated as (
-    update cell.deliveries as d
-    set
-      state = 'pending',
-      attempts = 0,
-      due_at = t.now,
-      retried_since = t.now
-    from chosen as c
-    cross join date_trunc('milliseconds', clock_timestamp()) as t (now)
-    where d.webhook_id = $1
-      and d.notice = c.number
-  )
-  select ${REPLAYED.list}
-  from chosen as c
-  order by c.recorded_at, c.number`,
+      and d.state <> 'delivered'`,
 );
 
 export type Replay = {

@@ -3,7 +3,7 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import { brandAs, type FeatureId, type PoolId } from "../../primitives/brand.ts";
 import { readEnd } from "./assignment-state.ts";
 
-// What a wallet remembers about notices: [[low…], [peak…]]
+// The lows and peaks of a wallet: [[low…], [peak…]]
 //
 //   low   [pool, balance]
 //   peak  [feature, assignment | period, end, used]
