@@ -1,6 +1,6 @@
 import { CUSTOMERS } from "../harness/calls.ts";
 import { runProof, toCount } from "../harness/command.ts";
-import { benchAgainst, COMPARED } from "./against.ts";
+import { benchAgainst, benchWebhook, COMPARED } from "./against.ts";
 import { RATIO_MIN, VALUES_MIN, type Verdict } from "./median-interval.ts";
 import { benchAll, benchEvents, PARTS } from "./rounds.ts";
 import { benchSize, VARIANTS, type Variant } from "./size.ts";
@@ -11,11 +11,12 @@ const SECONDS = { alone: 10, against: 3 };
 
 await runProof(
   {
-    command: "npm run bench -- [events | size | tail]",
+    command: "npm run bench -- [events | size | tail | webhook]",
     about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same data in one transaction per charge or
 event, alternately on one server. "events" measures events alone, with more figures.
 "size" measures charges with many customers and stored keys, and the WAL of each table and index.
 "tail" measures latency at half of the peak rate, and draws where slow charges spend their time.
+"webhook" compares charges with a webhook and thresholds with charges without, like --against. They may be 5% slower.
 --against compares this working tree with another commit: two services on one server, loaded at the same time.
 "not slower" means that the lower end of the 95% interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
@@ -25,7 +26,7 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
       only: {
         default: [],
         takes: "PART",
-        help: `measure only this part: ${PARTS.join(", ")}; with --against ${COMPARED.join(", ")}. Can be repeated. Without --only, all parts are measured, and every wallet is verified at the end`,
+        help: `measure only this part: ${PARTS.join(", ")}; with --against and webhook ${COMPARED.join(", ")}. Can be repeated. Without --only, all parts are measured, and every wallet is verified at the end`,
       },
       seconds: {
         default: null,
@@ -36,7 +37,11 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
         default: 3,
         help: "alternating measurements of Purser and bare PostgreSQL; the median is reported",
       },
-      pairs: { default: 24, min: VALUES_MIN, help: "with --against: measurements of both trees" },
+      pairs: {
+        default: 24,
+        min: VALUES_MIN,
+        help: "with --against and webhook: measurements of both services",
+      },
       connections: { default: 128, help: "connections to Purser" },
       customers: { default: CUSTOMERS, help: "with size: customers" },
       keys: { default: 0, min: 0, help: "with size: stored idempotency keys" },
@@ -54,25 +59,25 @@ Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
   },
   async ({ options: all, positionals, stack }) => {
     const { against, only, seconds, rounds, pairs, connections } = all;
-    const known: readonly string[] = against === null ? PARTS : COMPARED;
+    const [benchmark = null, ...others] = positionals;
+    const isComparison = against !== null || benchmark === "webhook";
+    const known: readonly string[] = isComparison ? COMPARED : PARTS;
     const unknown = only.filter((name) => !known.includes(name));
     if (unknown.length > 0) throw new Error(`--only takes ${known.join(", ")}, not ${unknown.join(", ")}`);
-    const [benchmark = null, ...others] = positionals;
     const isKnown =
-      benchmark === null || (["events", "size", "tail"].includes(benchmark) && against === null);
+      benchmark === null || (["events", "size", "tail", "webhook"].includes(benchmark) && against === null);
     if (!isKnown || others.length > 0) throw new Error(`unknown benchmark: ${positionals.join(" ")}`);
     const isSelected = (part: string): boolean => only.length === 0 || only.includes(part);
     const options = {
-      seconds:
-        seconds === null ? SECONDS[against === null ? "alone" : "against"] : toCount("seconds", seconds),
+      seconds: seconds === null ? SECONDS[isComparison ? "against" : "alone"] : toCount("seconds", seconds),
       rounds,
       connections,
       print: (line: string) => console.log(line),
       stack,
     };
-    if (against !== null) {
-      const parts = new Set(COMPARED.filter(isSelected));
-      const figures = await benchAgainst({ ...options, revision: against, pairs, parts });
+    if (isComparison) {
+      const compare = { ...options, pairs, parts: new Set(COMPARED.filter(isSelected)) };
+      const figures = against === null ? await benchWebhook(compare) : await benchAgainst(against, compare);
       return { figures, exitCode: EXIT_CODES[figures.verdict] };
     }
     if (benchmark === "events") return { figures: await benchEvents(options) };

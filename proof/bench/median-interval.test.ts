@@ -48,6 +48,17 @@ test.each([
   expect(judgeRatio({ lower, upper })).toBe(verdict);
 });
 
+test.each([
+  { lower: 0.95, upper: 1.02, verdict: "not slower" },
+  { lower: 0.94, upper: 0.96, verdict: "cannot tell" },
+  { lower: 0.9, upper: 0.949, verdict: "slower" },
+])(
+  "with an allowed cost of 5%, the verdict from $lower to $upper is $verdict",
+  ({ lower, upper, verdict }) => {
+    expect(judgeRatio({ lower, upper }, { min: 0.95, slowerBelow: 0.95 })).toBe(verdict);
+  },
+);
+
 test("the worst part determines the overall verdict", () => {
   expect(worstVerdict(["not slower", "cannot tell", "slower"])).toBe("slower");
   expect(worstVerdict(["not slower", "cannot tell"])).toBe("cannot tell");

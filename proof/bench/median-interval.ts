@@ -41,15 +41,23 @@ function rankOf(count: number): { readonly rank: number; readonly coverage: numb
   }
 }
 
-/** Minimum ratio of new to old throughput. */
+/** Minimum ratio of new to old throughput, for a change that should cost nothing. */
 export const RATIO_MIN = 0.97;
 
 export type Verdict = "not slower" | "slower" | "cannot tell";
 
+/** What the ratio of throughputs must be: "not slower" from `min` on. An interval below `slowerBelow` proves the opposite. */
+export type RatioBound = { readonly min: number; readonly slowerBelow: number };
+
+export const NO_COST: RatioBound = { min: RATIO_MIN, slowerBelow: 1 };
+
 /** `ratio` is new throughput divided by old. */
-export function judgeRatio({ lower, upper }: Pick<MedianInterval, "lower" | "upper">): Verdict {
-  if (lower >= RATIO_MIN) return "not slower";
-  return upper < 1 ? "slower" : "cannot tell";
+export function judgeRatio(
+  { lower, upper }: Pick<MedianInterval, "lower" | "upper">,
+  { min, slowerBelow }: RatioBound = NO_COST,
+): Verdict {
+  if (lower >= min) return "not slower";
+  return upper < slowerBelow ? "slower" : "cannot tell";
 }
 
 /** The change is slower if any part is slower. */

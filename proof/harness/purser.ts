@@ -160,6 +160,12 @@ export class Service {
     return readMegabytes(this.#child, "VmHWM");
   }
 
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error("the service was not started");
+    return pid;
+  }
+
   residentMegabytes(): Promise<number> {
     return readMegabytes(this.#child, "VmRSS");
   }
@@ -219,6 +225,17 @@ export async function verify(databaseUrl: string): Promise<CommandRun> {
   const run = await startVerify(databaseUrl).ended;
   if (run.code !== 0) throw new Error(`purser verify ended with code ${run.code}: ${run.output}`);
   return run;
+}
+
+/** Ticks of `/proc/PID/stat` per second, on every Linux that Node supports. */
+const TICKS_PER_SECOND = 100;
+
+/** Processor time of a process since its start, in user and system mode. */
+export async function readProcessorMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  // The fields after the name of the program, which is in parentheses and may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000;
 }
 
 async function readMegabytes(child: ChildProcess | null, name: "VmHWM" | "VmRSS"): Promise<number> {

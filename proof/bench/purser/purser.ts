@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { BATCH_EVENTS, CALLS, type CallName, CUSTOMERS, FEATURE } from "../../harness/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
-import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
+import { readProcessorMs, Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runBareBatches } from "../bare/bare.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
@@ -66,6 +66,8 @@ export type Measured = {
   readonly p99Ms: number;
   readonly storedBytesPerCall: number;
   readonly walBytesPerCall: number;
+  /** Processor time of the service and its database connections. */
+  readonly processorMicrosPerCall: number;
 };
 
 /** Purser processes with production settings, and the load on them. */
@@ -141,7 +143,10 @@ export class Purser {
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
     await options.untilStart?.();
+    const timesBefore = await this.#processorTimes();
     const results = await run(options.seconds);
+    const times = await this.#processorTimes();
+    const processorMs = sum([...times].map(([pid, ms]) => ms - (timesBefore.get(pid) ?? 0)));
     const bytes = growth(bytesBefore, await this.#count(BYTES));
     const grown = growth(rowsBefore, await this.#count(ROWS));
 
@@ -161,6 +166,7 @@ export class Purser {
       p99Ms: Math.max(...results.map((result) => result.p99Ms)),
       storedBytesPerCall: (bytes["stored"] ?? Number.NaN) / done,
       walBytesPerCall: (bytes["wal"] ?? Number.NaN) / done,
+      processorMicrosPerCall: (processorMs * 1_000) / done,
     };
   }
 
@@ -250,6 +256,16 @@ export class Purser {
       this.#services.push(await Service.start(databaseUrl, this.#stack, options));
     }
     return this.#services.slice(0, processes).map(({ url }) => url);
+  }
+
+  /** Processor time of the service's processes and of the backends of its connections, by process ID. */
+  async #processorTimes(): Promise<Map<number, number>> {
+    const backends = await this.#server.query(
+      this.#database,
+      "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+    const pids = [...this.#services.map(({ pid }) => pid), ...backends.map(({ pid }) => Number(pid))];
+    return new Map(await Promise.all(pids.map(async (pid) => [pid, await readProcessorMs(pid)] as const)));
   }
 
   #target(url: string, { call, ...load }: Load) {
