@@ -40,6 +40,16 @@ test.for([
   ["hold.expired", { holdId: "hld_1", charged: true }, "It was charged in full."],
   ["hold.expired", { holdId: "hld_1", charged: false }, "It was released."],
   ["hold.uncovered", { feature: "hd.export", credits: 1 }, "HD export: 1 credit not covered."],
+  [
+    "topup.due",
+    { pool: "credits", below: 200, balance: 40, credits: 1_000, topUpId: "top_1", attempt: 1 },
+    "1,000 Credits requested. 40 left.",
+  ],
+  [
+    "topup.due",
+    { pool: "credits", below: 200, balance: 40, credits: 1_000, topUpId: "top_1", attempt: 2 },
+    "1,000 Credits requested, attempt 2. 40 left.",
+  ],
   ["webhook.test", {}, null],
   ["member.joined", { member: "m_7" }, null],
 ] as const)("a notice of the type %s with %j reads: %s", ([type, data, sentence]) => {

@@ -97,6 +97,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`DELETE ${CUSTOMER}/plan/next`]: environment("operator"),
   [`PUT ${CUSTOMER}/overrides`]: environment("operator"),
   [`GET ${CUSTOMER}/overrides`]: environment("viewer"),
+  [`PUT ${CUSTOMER}/alerts`]: environment("operator"),
+  [`GET ${CUSTOMER}/alerts`]: environment("viewer"),
   [`POST ${CUSTOMER}/credits`]: environment("operator"),
   [`POST ${CUSTOMER}/credits/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),

@@ -61,6 +61,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
 
   listCustomers: NOW,
   readCustomer: NOW,
+  readAlerts: NOW,
   listForecasts: "averages of roll-ups within the window: manage/customers/forecasts.test.ts",
   listRepeatedCharges: "charges within the window: manage/customers/repeated-charges.test.ts",
   previewCredits:

@@ -1,4 +1,5 @@
 import { addCredits } from "../src/entitlement/add-credits.ts";
+import type { PoolAlerts } from "../src/entitlement/alerts.ts";
 import { type AssignmentRequest, assignPlan } from "../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../src/entitlement/catalog.ts";
 import {
@@ -23,7 +24,9 @@ import { holdCredits } from "../src/entitlement/open-hold.ts";
 import { type ReductionOutcome, reduceAllowance } from "../src/entitlement/reduce-allowance.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
+import { setAlerts } from "../src/entitlement/set-alerts.ts";
 import { type OverridesRequest, setOverrides } from "../src/entitlement/set-overrides.ts";
+import { viewDue } from "../src/entitlement/view-wallet.ts";
 import { balanceOf, type Hold, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, getFeature, LONG_AGO, planId } from "./catalog.ts";
@@ -176,18 +179,27 @@ export class Timeline {
     return outcome;
   }
 
+  /** Replaces all rules with those of one pool. */
+  alerts(when: string, rules: Partial<PoolAlerts> = {}): string {
+    const alerts = [{ pool: CREDITS, lowBalances: null, topUp: null, ...rules }];
+    const outcome = setAlerts(this.catalog, this.wallet, alerts, at(when));
+    this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  /** Brings the customer up to date as the job for customers without requests does. */
+  catchUp(when: string): void {
+    this.#keep(viewDue(this.catalog, this.wallet, at(when)));
+  }
+
   topUp(
     when: string,
     credits: number,
     options: { kind?: "purchase" | "manual"; expiresAt?: Instant } = {},
   ): string {
     const { kind = "purchase", expiresAt = null } = options;
-    const outcome = addCredits(
-      this.catalog,
-      this.wallet,
-      { pool: CREDITS, kind, credits, expiresAt },
-      at(when),
-    );
+    const request = { pool: CREDITS, kind, credits, expiresAt };
+    const outcome = addCredits(this.catalog, this.wallet, request, at(when));
     if (outcome.kind === "added") this.#keep(outcome.change);
     return outcome.kind;
   }

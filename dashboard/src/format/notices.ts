@@ -10,6 +10,7 @@ export const NOTICE_TYPES = {
   "plan.ended": { name: "Plan ended", when: "An assigned plan ends, and no other follows." },
   "hold.expired": { name: "Hold expired", when: "It was not settled or released in time." },
   "hold.uncovered": { name: "Hold not covered", when: "The work costs more than the customer has." },
+  "topup.due": { name: "Top-up due", when: "A customer's rule requests credits." },
 } as const satisfies Record<string, { name: string; when: string }>;
 
 export type NoticeType = keyof typeof NOTICE_TYPES;
@@ -19,6 +20,7 @@ export const NOTICE_GROUPS = [
   { name: "Limits", types: ["limit.reached"] },
   { name: "Plans", types: ["plan.changed", "plan.ended"] },
   { name: "Holds", types: ["hold.expired", "hold.uncovered"] },
+  { name: "Top-ups", types: ["topup.due"] },
 ] as const satisfies readonly { name: string; types: readonly NoticeType[] }[];
 
 /** Sent only by the test of a webhook. */
@@ -81,6 +83,11 @@ export function describeNotice(type: string, data: Data, names: Names): string |
       return data["charged"] === true ? "It was charged in full." : "It was released.";
     case "hold.uncovered":
       return `${feature}: ${countOf(numberIn(data, "credits"), "credit")} not covered.`;
+    case "topup.due": {
+      const attempt = numberIn(data, "attempt");
+      const requested = `${formatCount(numberIn(data, "credits"))} ${pool} requested`;
+      return `${requested}${attempt > 1 ? `, attempt ${formatCount(attempt)}` : ""}. ${formatCount(balance)} left.`;
+    }
   }
 }
 

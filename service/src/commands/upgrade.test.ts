@@ -215,6 +215,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.pools /),
     expect.stringMatching(/^ {2}locks cell\.catalogs /),
     expect.stringMatching(/^ {2}locks cell\.open_holds /),
+    "cell/000047-repeated-top-ups.sql",
+    "  locks no existing table",
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

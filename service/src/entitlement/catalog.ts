@@ -26,6 +26,7 @@ export const NOTICE_TYPES = [
   "plan.ended",
   "hold.expired",
   "hold.uncovered",
+  "topup.due",
 ] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 

@@ -17,6 +17,7 @@ import type {
 } from "./entry.ts";
 import { takeNotice } from "./notices.ts";
 import { countOverage } from "./overage.ts";
+import { isTopUpDue } from "./top-ups.ts";
 import {
   type Assignment,
   BALANCE_MAX,
@@ -196,7 +197,7 @@ export class Draft {
 
   /** Returns everything to write. Null if nothing changed. */
   finish(now: Instant): Change | null {
-    if (this.wallet === this.#before) return null;
+    if (this.wallet === this.#before && !isTopUpDue(this.#catalog, this.wallet, now)) return null;
     const made = {
       wallet: { ...this.wallet, decidedAt: now },
       entries: this.#entries,

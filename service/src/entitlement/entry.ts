@@ -1,4 +1,5 @@
 import type { FeatureId, FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import type { OpenTopUp } from "./alerts.ts";
 import type { NoticeType } from "./catalog.ts";
 import type { GrantKind, Hold, OveragePart, Overrides, Wallet } from "./wallet.ts";
 
@@ -115,8 +116,9 @@ export type HoldChange = {
 /** A message to webhooks about a change. Names pools, plans and features by their keys, which never change. */
 export type Notice = { readonly effectiveAt: Instant } & NoticeDetails;
 
-/** Only the parts of a hold that its ID is made of. */
+/** Only the parts that an ID is made of. */
 type NoticedHold = Pick<Hold, "number" | "openedAt">;
+type NoticedTopUp = Pick<OpenTopUp, "number" | "requestedAt">;
 
 export type NoticeDetails =
   | {
@@ -141,6 +143,15 @@ export type NoticeDetails =
       readonly hold: NoticedHold;
       readonly feature: FeatureKey;
       readonly credits: number;
+    }
+  | {
+      readonly type: "topup.due";
+      readonly pool: string;
+      readonly below: number;
+      readonly balance: number;
+      readonly credits: number;
+      readonly topUp: NoticedTopUp;
+      readonly attempt: number;
     };
 
 ({}) satisfies Record<Exclude<NoticeType, NoticeDetails["type"]>, never>;
@@ -154,4 +165,6 @@ export type Change = {
   readonly overrides: readonly NewOverrides[];
   readonly holds: readonly HoldChange[];
   readonly notices: readonly Notice[];
+  /** When a job must bring the customer up to date if no request does. Null if this change does not move that time. */
+  readonly due: { readonly at: Instant | null } | null;
 };

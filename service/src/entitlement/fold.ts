@@ -1,6 +1,7 @@
 import type { PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
 import type { Entry, EntryKind, HoldChange, ItemPlace, NewOverrides, Usage } from "./entry.ts";
+import { FoldedAlerts } from "./folded-alerts.ts";
 import { FoldedGrants } from "./folded-grants.ts";
 import { FoldedHolds } from "./folded-holds.ts";
 import { FoldedLimits } from "./folded-limits.ts";
@@ -44,6 +45,7 @@ export class Fold {
   readonly #overrides: FoldedOverrides;
   readonly #holds: FoldedHolds;
   readonly #overage: FoldedOverage;
+  readonly #alerts: FoldedAlerts;
   #sequence = 0;
   /** The next charge that an incomplete request must have. Null if no request is incomplete. */
   #due: ItemPlace | null = null;
@@ -53,6 +55,7 @@ export class Fold {
     this.#grants = new FoldedGrants(account.grants, account.wallet);
     this.#holds = new FoldedHolds(account.holdChanges);
     this.#overage = new FoldedOverage(account.grants);
+    this.#alerts = new FoldedAlerts(account.grants);
     const wallet = { ...account.wallet, holds: this.#holds.open };
     this.#limits = new FoldedLimits(wallet, account.versions);
     this.#overrides = new FoldedOverrides(account.overrides, wallet);
@@ -60,6 +63,7 @@ export class Fold {
 
   /** Adds the next entry. For a reversal, `reversed` is the charge that the entry refers to, or null if that charge does not exist. */
   add(entry: Entry, reversed: ReversedConsume | null = null): string | null {
+    this.#alerts.add(entry);
     const flaw =
       this.#follow(entry) ??
       findFlaw(entry) ??
@@ -86,6 +90,7 @@ export class Fold {
       this.#grants.compareOpen(wallet) ??
       this.#compareBalances() ??
       this.#compareLows() ??
+      this.#alerts.compare(wallet) ??
       this.#grants.comparePlans(wallet) ??
       this.#overrides.compare() ??
       this.#limits.compare()

@@ -56,7 +56,7 @@ function followThresholds(script: Script): void {
     if (change === null) continue;
     const { notices, entries, wallet } = change;
     const crossed = notices.flatMap((notice) => {
-      if (!("pool" in notice)) return [];
+      if (!("pool" in notice) || notice.type === "topup.due") return [];
       const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
       return [`${pool?.id} ${"threshold" in notice ? notice.threshold : NUMBER_OF[notice.type]}`];
     });

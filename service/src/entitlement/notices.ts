@@ -1,13 +1,15 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant, PoolId } from "../primitives/brand.ts";
 import { type Catalog, getFeatureKey, getPlan, getPool, getVersion } from "./catalog.ts";
+import { dueAt } from "./due-at.ts";
 import type { Change, Entry, HoldChange, Notice, NoticeDetails } from "./entry.ts";
 import { limitPosition } from "./limits.ts";
 import { findOverride } from "./overrides.ts";
+import { requestTopUps } from "./top-ups.ts";
 import { balanceOf, heldIn, type Low, type Peak, type Wallet } from "./wallet.ts";
 
 /** A change before anyone has noticed it. */
-type Made = Omit<Change, "notices">;
+type Made = Omit<Change, "notices" | "due">;
 
 const NONE: readonly never[] = [];
 
@@ -17,10 +19,13 @@ const NONE: readonly never[] = [];
  * its balances and counters no longer show. Without webhooks, it remembers nothing.
  */
 export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Change {
-  const { wallet } = made;
+  const { alerts, notices: asked } = requestTopUps(catalog, made.wallet, made.grants);
+  const wallet = alerts === made.wallet.alerts ? made.wallet : { ...made.wallet, alerts };
+  const isMoved = made.assignments.length > 0 || alerts !== before.alerts;
+  const due = isMoved ? { at: dueAt(wallet, wallet.decidedAt) } : null;
   if (catalog.noticeTypes.size === 0) {
     const isClean = wallet.lows.length + wallet.peaks.length === 0;
-    return { ...made, wallet: isClean ? wallet : { ...wallet, lows: NONE, peaks: NONE }, notices: NONE };
+    return { ...made, wallet: isClean ? wallet : { ...wallet, lows: NONE, peaks: NONE }, notices: NONE, due };
   }
   const falls = fallsOf(before, made.entries);
   const rises = risesOf(before, wallet);
@@ -29,16 +34,20 @@ export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Change
     ...holdNotices(catalog, made),
     ...balanceNotices(catalog, wallet, falls),
     ...limitNotices(catalog, wallet, rises),
+    ...asked,
   ];
   return {
     ...made,
     wallet: { ...wallet, lows: lowsOf(wallet, falls), peaks: peaksOf(rises) },
     notices: notices.filter(({ type }) => catalog.noticeTypes.has(type)),
+    due,
   };
 }
 
 /** Whether a sweep, which writes only expiries, may tell a notice. `next` is the wallet that the next request would see. */
 export function isFinal(notice: Notice, next: Wallet, catalog: Catalog): boolean {
+  // A sweep decides at the time of the expiry, but a top-up is requested now, so that it is not repeated too early.
+  if (notice.type === "topup.due") return false;
   if (notice.type !== "balance.low" && notice.type !== "balance.depleted") return true;
   const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
   assert(pool !== undefined, "a pool is never deleted");
@@ -88,7 +97,8 @@ function lowsOf(wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Low[] {
 
 function balanceNotices(catalog: Catalog, wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Notice[] {
   return [...falls].flatMap(([id, { from, low, at: effectiveAt }]) => {
-    const { key: pool, lowBalances } = getPool(catalog, id);
+    const { key: pool, lowBalances: ofPool } = getPool(catalog, id);
+    const lowBalances = wallet.alerts.pools.find((own) => own.pool === id)?.lowBalances ?? ofPool;
     const balance = totalOf(wallet, id);
     const isCrossed = (threshold: number): boolean => from >= threshold && low < threshold;
     const crossed: NoticeDetails[] = lowBalances

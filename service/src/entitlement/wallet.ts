@@ -1,4 +1,5 @@
 import type { FeatureId, Instant, MemberId, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import { type Alerts, NO_ALERTS } from "./alerts.ts";
 import type { Cost, Limit } from "./catalog.ts";
 import type { PeriodKind } from "./period.ts";
 
@@ -40,6 +41,7 @@ export type Wallet = {
   /** Balances and counters that caused notices, where the current values are no longer the same. */
   readonly lows: readonly Low[];
   readonly peaks: readonly Peak[];
+  readonly alerts: Alerts;
 };
 
 /** The lowest balance of a pool since its last grant, if a reversal has raised the balance since. -1 after overage was used. */
@@ -266,6 +268,7 @@ export function newWallet(now: Instant): Wallet {
     holdsUntil: Number.POSITIVE_INFINITY,
     lows: [],
     peaks: [],
+    alerts: NO_ALERTS,
   };
 }
 

@@ -1,3 +1,4 @@
+import { dueAt } from "../entitlement/due-at.ts";
 import { viewDue } from "../entitlement/view-wallet.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { findDatabaseTrouble } from "../postgres/sql-error.ts";
@@ -5,7 +6,7 @@ import { single, transaction } from "../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../primitives/brand.ts";
 import { clocksAgree } from "../primitives/clocks-agree.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { DUE_LISTS, type Due, listDue, planDueAt, writeDuePlans } from "../store/cell/due-plans.ts";
+import { DUE_LISTS, type Due, listDue, writeDuePlans } from "../store/cell/due-plans.ts";
 import type { WalletName } from "../store/cell/wallets.ts";
 import { changeIdleWallets } from "./change-idle-wallets.ts";
 
@@ -21,8 +22,9 @@ const START: Due = {
 };
 
 /**
- * Brings customers without requests up to date whose plan or hold has ended, or whose pending plan has started, so that webhooks learn of it.
- * The next request would write the same. Pauses while the clocks of the database and the process differ. Returns how many wallets changed.
+ * Brings customers without requests up to date whose plan or hold has ended, whose pending plan has started, or whose request for a top-up
+ * is repeated, so that webhooks learn of it. The next request would write the same. Pauses while the clocks of the database and the process
+ * differ. Returns how many wallets changed.
  */
 export async function catchUpIdle(cell: Pool, { walletsMax = WALLETS_MAX } = {}): Promise<number> {
   const until = await single(cell, readClock);
@@ -33,7 +35,7 @@ export async function catchUpIdle(cell: Pool, { walletsMax = WALLETS_MAX } = {})
     let after = START;
     for (let page = 0; page < PAGES_MAX; page++) {
       const due = await single(cell, (tx) => listDue(tx, list, { until, after, limit: walletsMax }));
-      changed += await catchUpAll(cell, due, failures);
+      changed += await catchUpAll(cell, { due, until }, failures);
       const last = due.at(-1);
       if (last === undefined || due.length < walletsMax) break;
       after = last;
@@ -43,12 +45,14 @@ export async function catchUpIdle(cell: Pool, { walletsMax = WALLETS_MAX } = {})
   return changed;
 }
 
+type Page = { readonly due: readonly WalletName[]; readonly until: Instant };
+
 /** If the database rejects one of the wallets, the others are still written. */
-async function catchUpAll(cell: Pool, due: readonly WalletName[], failures: unknown[]): Promise<number> {
+async function catchUpAll(cell: Pool, { due, until }: Page, failures: unknown[]): Promise<number> {
   const names = [...new Map(due.map((name) => [name.customerNumber, name])).values()];
   if (names.length === 0) return 0;
   try {
-    return await catchUpSome(cell, names);
+    return await catchUpSome(cell, names, until);
   } catch (error) {
     if (findDatabaseTrouble(error) !== null) throw error;
     if (names.length === 1) {
@@ -57,18 +61,19 @@ async function catchUpAll(cell: Pool, due: readonly WalletName[], failures: unkn
     }
   }
   let changed = 0;
-  for (const name of names) changed += await catchUpAll(cell, [name], failures);
+  for (const name of names) changed += await catchUpAll(cell, { due: [name], until }, failures);
   return changed;
 }
 
-function catchUpSome(cell: Pool, names: readonly WalletName[]): Promise<number> {
+function catchUpSome(cell: Pool, names: readonly WalletName[], until: Instant): Promise<number> {
   return transaction(cell, async (tx) => {
     const { unchanged, changed } = await changeIdleWallets(tx, names, viewDue);
-    // These had changed already. A row may be left from a process of an older release, which does not store when a plan falls due.
+    // These had changed already, or a top-up cannot be requested now. A row may also be left from a process of an older release, which does
+    // not store when a plan falls due.
     if (unchanged.length > 0)
       await writeDuePlans(
         tx,
-        unchanged.map(({ wallet, ...name }) => ({ ...name, dueAt: planDueAt(wallet) })),
+        unchanged.map(({ wallet, ...name }) => ({ ...name, dueAt: dueAt(wallet, until) })),
       );
     return changed;
   });

@@ -7,6 +7,7 @@ import { CreditsBody as CreditsInput } from "./credits/add-credits.ts";
 import { MovePreview } from "./credits/move-operations.ts";
 import { CreditsPreview } from "./credits/preview-credits.ts";
 import { ReversalPreview } from "./credits/preview-reversal.ts";
+import { Alerts } from "./customers/alerts.ts";
 import { PlanName } from "./customers/catalog-names.ts";
 import { Customer } from "./customers/describe-customer.ts";
 import { CustomerForecast } from "./customers/forecast-customers.ts";
@@ -47,6 +48,7 @@ import { Workspace } from "./workspace/operations.ts";
 export const NAMED_SCHEMAS = {
   ...{
     Actor,
+    Alerts,
     Allowance,
     ApiKey,
     AuditEntry,

@@ -2,6 +2,7 @@ import { auditOperations } from "./audit/operations.ts";
 import { bulkOperations } from "./bulk/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { creditsOperations } from "./credits/operations.ts";
+import { customerAlertsOperations } from "./customers/alerts-operations.ts";
 import { forecastOperations } from "./customers/forecasts.ts";
 import { customerOperations } from "./customers/operations.ts";
 import { customerOverridesOperations } from "./customers/overrides-operations.ts";
@@ -53,6 +54,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerOperations(parts),
     ...customerPlanOperations(parts),
     ...customerOverridesOperations(parts),
+    ...customerAlertsOperations(parts),
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
     ...forecastOperations(parts),

@@ -20,7 +20,7 @@ export async function refuseUnfinishedUpgrade(
 const DATA_FORMAT_OF_NOTICES = 2;
 
 /** Rejects a feature that makes changes to wallets have notices, until the upgrade is finished. */
-export function refuseEarlyNotices(tx: Tx, feature: "Low balances" | "Webhooks"): Promise<void> {
+export function refuseEarlyNotices(tx: Tx, feature: "Low balances" | "Webhooks" | "Alerts"): Promise<void> {
   return refuseUnfinishedUpgrade(tx, { feature, dataFormat: DATA_FORMAT_OF_NOTICES });
 }
 

@@ -9,7 +9,7 @@ const CODES = Buffer.from(ALPHABET);
 const DIGITS = Buffer.alloc(32);
 
 /** A public ID looks like `evt_01k9…`. The prefix names the type. The 26 characters encode 16 bytes, and sort like the bytes. */
-export type PublicIdPrefix = "con" | "den" | "evt" | "hld" | "log" | "ntc" | "req";
+export type PublicIdPrefix = "con" | "den" | "evt" | "hld" | "log" | "ntc" | "req" | "top";
 
 export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
   assert(uuid.length === 16, "a public ID encodes 16 bytes");

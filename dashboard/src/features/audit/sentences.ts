@@ -69,6 +69,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     isRecord(after) && after["overrides"] === null ? "removed the overrides for " : "set overrides for ",
     CUSTOMER,
   ],
+  "alerts.set": () => ["set alerts and top-ups for ", CUSTOMER],
   "plan.assigned_in_bulk": (entry) => ["assigned plan ", planOf(entry), " to ", changedIn(entry)],
   "credits.added_in_bulk": (entry) => [
     "added ",

@@ -34,7 +34,7 @@ export const unitField = nullable(
   }),
 );
 
-const lowBalance = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 });
+export const lowBalance = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 });
 const LOW_BALANCES =
   "Webhooks receive a `balance.low` notice when a customer's balance in this pool falls below one of these thresholds.";
 

@@ -10,6 +10,7 @@ import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
 import { nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
+import { Alerts, describeAlerts } from "./alerts.ts";
 import { describeOverrides, Overrides } from "./overrides.ts";
 
 export const Customer = Type.Object({
@@ -63,6 +64,7 @@ export const Customer = Type.Object({
     ),
   ),
   overrides: nullable(Overrides),
+  alerts: Alerts,
   balances: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
@@ -105,6 +107,11 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
     planAsOf: timeOrNull(wallet.planAsOf),
     nextPlan: describeNext(catalog, wallet),
     overrides: describeOverrides(catalog, wallet.overrides),
+    alerts: describeAlerts(catalog, {
+      alerts: wallet.alerts,
+      customerNumber: record.customerNumber,
+      at: now,
+    }),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),

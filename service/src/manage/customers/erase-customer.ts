@@ -1,6 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import { releaseAllHolds } from "../../entitlement/change-hold.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import { setAlerts } from "../../entitlement/set-alerts.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
@@ -88,7 +89,7 @@ export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}):
 
 /**
  * Hides the customer while holding the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing.
- * Open holds are released first, because nobody could settle them later.
+ * Open holds are released first, because nobody could settle them later. Rules for top-ups are removed.
  */
 function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
   const { projectId } = context;
@@ -97,10 +98,17 @@ function hide(cell: Pool, context: Context, { customerId }: Input): Promise<Hidd
     if (open === null) return null;
     const { environmentId, customerNumber, catalog, clock } = open;
     const { wallet } = await addOpenHolds(tx, open);
-    const change = wallet.openHolds === 0 ? null : releaseAllHolds(catalog, wallet, clock);
+    const released = wallet.openHolds === 0 ? null : releaseAllHolds(catalog, wallet, clock);
+    const cleared =
+      wallet.alerts.pools.length === 0
+        ? null
+        : setAlerts(catalog, released?.wallet ?? wallet, [], clock).change;
     await hideCustomer(tx, { environmentId, customerId, customerNumber, projectId });
     const audit = { action: "customer.erased", subject: "customer", before: null, after: null };
-    await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits: [audit] }]);
+    await saveEdits(tx, { ...context, clock }, [
+      { ...open, change: released, audits: [] },
+      { ...open, change: cleared, audits: [audit] },
+    ]);
     return { environmentId, customerNumber, projectId };
   });
 }

@@ -1,21 +1,16 @@
-import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, timestamps } from "../../postgres/binary-array.ts";
 import { describeRow, id, instant, listRows, type RowOf } from "../../postgres/row.ts";
 import { type Rows, type Statement, statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Finds customers without requests whose plan or hold has ended. The wallet decides what happens to them. A missing row only means that the
-// next request notices it, or a sweep if the customer has credits. So rows for plans assigned before an upgrade were not added.
+// Finds customers without requests whose plan or hold has ended, or whose request for a top-up is repeated. The wallet decides what happens
+// to them. A missing row only means that the next request notices it, or a sweep if the customer has credits. So rows for plans assigned
+// before an upgrade were not added. The table is named for plans, because it was made for them.
 
-/** A customer whose plan ends, or whose pending plan starts, at this time. Null if neither is known. */
+/** A customer for whom something is due at this time (`entitlement/due-at.ts`). Null if nothing is known. */
 export type DuePlan = WalletName & { readonly dueAt: Instant | null };
-
-export function planDueAt({ assignment, next }: Pick<Wallet, "assignment" | "next">): Instant | null {
-  const times = [assignment?.endsAt ?? null, next?.startsAt ?? null].filter((time) => time !== null);
-  return times.length === 0 ? null : brandAs<Instant>(Math.min(...times));
-}
 
 const WRITE = statement(
   "due_plans.write",
@@ -37,7 +32,7 @@ const WRITE = statement(
   on conflict on constraint due_plans_pkey do update set due_at = excluded.due_at`,
 );
 
-/** Stores when the plans fall due. The wallets must be locked. */
+/** Stores when the customers fall due. The wallets must be locked. */
 export function writeDuePlans(tx: Tx, plans: readonly DuePlan[]): Promise<Rows> {
   return tx.run(WRITE, [
     integers(plans.map(({ environmentId }) => environmentId)),
@@ -52,7 +47,7 @@ const DUE = describeRow({
   dueAt: instant("d.due_at"),
 });
 
-/** A customer whose plan or hold falls due at this time. */
+/** A customer whose plan, top-up or hold falls due at this time. */
 export type Due = RowOf<typeof DUE>;
 
 const listStatement = (name: string, rows: string) =>
@@ -67,7 +62,7 @@ const listStatement = (name: string, rows: string) =>
   limit $5`,
   );
 
-/** Customers whose plan falls due, and customers with a hold that expires. */
+/** Customers whose plan or top-up falls due, and customers with a hold that expires. */
 export const DUE_LISTS: readonly Statement[] = [
   listStatement("due_plans.list", "cell.due_plans"),
   listStatement(

@@ -22,6 +22,7 @@ import {
 } from "../../primitives/brand.ts";
 import { nameHold } from "../../primitives/hold-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { nameTopUp } from "../../primitives/top-up-id.ts";
 import type { WalletName } from "./wallets.ts";
 
 // The outbox. Notices are written in the transaction of the change that they are about, with one delivery for each webhook that receives
@@ -79,6 +80,10 @@ export function insertNotices(tx: Tx, rows: readonly NoticeRow[], recordedAt: In
 
 /** The fields of a notice as webhooks receive them. */
 function detailsOf({ notice, customerNumber }: NoticeRow): object {
+  if (notice.type === "topup.due") {
+    const { pool, below, balance, credits, topUp, attempt } = notice;
+    return { pool, below, balance, credits, topUpId: nameTopUp({ ...topUp, customerNumber }), attempt };
+  }
   const { type: _, effectiveAt: __, ...details } = notice;
   const named = "hold" in details ? renameHold(details, customerNumber) : details;
   if (!("resetsAt" in named)) return named;

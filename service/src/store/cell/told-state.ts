@@ -1,29 +1,53 @@
+import type { Alerts, OpenTopUp, PoolAlerts, PoolTopUps } from "../../entitlement/alerts.ts";
 import type { PeriodKind } from "../../entitlement/period.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
-import { brandAs, type FeatureId, type PoolId } from "../../primitives/brand.ts";
+import { brandAs, type FeatureId, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { readEnd } from "./assignment-state.ts";
 
-// The lows and peaks of a wallet: [[low…], [peak…]]
+// What a wallet remembers for notices: [[low…], [peak…]], and [[low…], [peak…], [rule…], [topUps…], topUpCount] if it has or had rules.
 //
-//   low   [pool, balance]
-//   peak  [feature, assignment | period, end, used]
+//   low     [pool, balance]
+//   peak    [feature, assignment | period, end, used]
+//   rule    [pool, [lowBalance…] | null, [below, credits, monthlyMax] | null]
+//   topUps  [pool, month, requests, open | null]
+//   open    [number, requestedAt, attempt, askedAt]
 
 type LowState = [number, number];
 type PeakState = [number, number | PeriodKind, number | null, number];
-export type ToldState = [LowState[], PeakState[]];
+type RuleState = [number, readonly number[] | null, [number, number, number] | null];
+type OpenState = [number, number, number, number];
+type TopUpsState = [number, number, number, OpenState | null];
+export type ToldState = [
+  LowState[],
+  PeakState[],
+  rules?: RuleState[],
+  topUps?: TopUpsState[],
+  topUpCount?: number,
+];
 
-type Told = Pick<Wallet, "lows" | "peaks">;
+export type Told = Pick<Wallet, "lows" | "peaks" | "alerts">;
 
-export const NOTHING_TOLD: Told = { lows: [], peaks: [] };
+export const NOTHING_TOLD: Told = { lows: [], peaks: [], alerts: { pools: [], topUps: [], topUpCount: 0 } };
 
-export function writeTold({ lows, peaks }: Told): ToldState {
-  return [
+export function hasTold({ lows, peaks, alerts }: Told): boolean {
+  return lows.length + peaks.length > 0 || hasAlerts(alerts);
+}
+
+function hasAlerts({ pools, topUpCount }: Alerts): boolean {
+  return pools.length > 0 || topUpCount > 0;
+}
+
+export function writeTold({ lows, peaks, alerts }: Told): ToldState {
+  const state: ToldState = [
     lows.map(({ pool, balance }) => [pool, balance]),
     peaks.map(({ feature, of, end, used }) => [feature, of, end, used]),
   ];
+  if (hasAlerts(alerts))
+    state.push(alerts.pools.map(writeRule), alerts.topUps.map(writeTopUps), alerts.topUpCount);
+  return state;
 }
 
-export function readTold([lows, peaks]: ToldState): Told {
+export function readTold([lows, peaks, rules = [], topUps = [], topUpCount = 0]: ToldState): Told {
   return {
     lows: lows.map(([pool, balance]) => ({ pool: brandAs<PoolId>(pool), balance })),
     peaks: peaks.map(([feature, of, end, used]) => ({
@@ -32,5 +56,37 @@ export function readTold([lows, peaks]: ToldState): Told {
       end: readEnd(end),
       used,
     })),
+    alerts: { pools: rules.map(readRule), topUps: topUps.map(readTopUps), topUpCount },
+  };
+}
+
+function writeRule({ pool, lowBalances, topUp }: PoolAlerts): RuleState {
+  return [pool, lowBalances, topUp && [topUp.below, topUp.credits, topUp.monthlyMax]];
+}
+
+function readRule([pool, lowBalances, topUp]: RuleState): PoolAlerts {
+  const [below = 0, credits = 0, monthlyMax = 0] = topUp ?? [];
+  return { pool: brandAs<PoolId>(pool), lowBalances, topUp: topUp && { below, credits, monthlyMax } };
+}
+
+function writeTopUps({ pool, month, requests, open }: PoolTopUps): TopUpsState {
+  return [pool, month, requests, open && [open.number, open.requestedAt, open.attempt, open.askedAt]];
+}
+
+function readTopUps([pool, month, requests, open]: TopUpsState): PoolTopUps {
+  return {
+    pool: brandAs<PoolId>(pool),
+    month: brandAs<Instant>(month),
+    requests,
+    open: open && readOpen(open),
+  };
+}
+
+function readOpen([number, requestedAt, attempt, askedAt]: OpenState): OpenTopUp {
+  return {
+    number,
+    requestedAt: brandAs<Instant>(requestedAt),
+    attempt,
+    askedAt: brandAs<Instant>(askedAt),
   };
 }

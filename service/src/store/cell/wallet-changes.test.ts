@@ -45,7 +45,7 @@ function grantChange(first: number, count: number): Change {
     }),
   );
   const wallet = { ...newWallet(NOW), sequence: last, grantCount: last };
-  return { wallet, entries, grants, assignments: [], overrides: [], holds: [], notices: [] };
+  return { wallet, entries, grants, assignments: [], overrides: [], holds: [], notices: [], due: null };
 }
 
 test("two changes to one wallet become one wallet row with all entries and grants", () => {

@@ -7,7 +7,7 @@ import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.t
 import { formatUuid } from "../../primitives/uuid.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, type BulkStart, insertAudits, insertBulkStart } from "./audit.ts";
-import { type DuePlan, planDueAt, writeDuePlans } from "./due-plans.ts";
+import { type DuePlan, writeDuePlans } from "./due-plans.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { type HoldNote, type HoldRow, writeHolds } from "./holds.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
@@ -35,7 +35,10 @@ export type Annotation = {
 
 // A new field of `Change` does not compile until it is listed here. `add` must write it.
 ({}) satisfies Record<
-  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds" | "notices">,
+  Exclude<
+    keyof Change,
+    "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds" | "notices" | "due"
+  >,
   never
 >;
 
@@ -49,12 +52,12 @@ export class WalletChanges {
   readonly overrides: OverridesRow[] = [];
   readonly holds: HoldRow[] = [];
   readonly notices: NoticeRow[] = [];
-  /** Customers whose plan changed, so that the time of the next change is stored. */
+  /** Customers whose next change without a request was moved. */
   readonly duePlans = new Map<CustomerNumber, DuePlan>();
 
   /** Changes to one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, annotation: Annotation = {}): void {
-    const { wallet, entries, grants, assignments, overrides, holds, notices } = change;
+    const { wallet, entries, grants, assignments, overrides, holds, notices, due } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
@@ -73,7 +76,7 @@ export class WalletChanges {
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
-    if (assignments.length > 0) this.duePlans.set(customerNumber, { ...name, dueAt: planDueAt(wallet) });
+    if (due !== null) this.duePlans.set(customerNumber, { ...name, dueAt: due.at });
     for (const terms of overrides) this.overrides.push({ ...name, overrides: terms });
     for (const hold of holds) {
       const about =

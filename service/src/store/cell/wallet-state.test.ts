@@ -107,6 +107,24 @@ test("a wallet with current or past overrides is read as it was written", () => 
   }
 });
 
+test("a wallet with rules for top-ups, or with earlier requests, is read as it was written", () => {
+  const rule = { below: 50, credits: 200, monthlyMax: 2 };
+  const open = { number: 7, requestedAt: instant(3), attempt: 2, askedAt: instant(4) };
+  const topUps = { pool: POOL, month: instant(0), requests: 2, open: null };
+  for (const alerts of [
+    { pools: [{ pool: POOL, lowBalances: null, topUp: rule }], topUps: [{ ...topUps, open }], topUpCount: 7 },
+    { pools: [{ pool: POOL, lowBalances: [9, 5], topUp: null }], topUps: [], topUpCount: 0 },
+    { pools: [], topUps: [topUps], topUpCount: 7 },
+  ])
+    for (const holds of [{}, { holdCount: 1, holdChanges: 1, openHolds: 1, holdsUntil: 900 }]) {
+      const wallet = { ...newWallet(instant(0)), alerts, ...holds };
+      const state = encodeWalletState(wallet);
+      expect(JSON.parse(state)[0]).toBe(5);
+      expect(decodeWalletState(state, wallet)).toEqual(wallet);
+      expect(holdsUntilIn(state)).toBe(wallet.holdsUntil);
+    }
+});
+
 test.each(EVENTS)(
   "release 0.1.0 reads every event except an assignment as a cancellation: %s",
   (planEvent) => {

@@ -20,7 +20,7 @@ import {
   writeOwnCounter,
 } from "./assignment-state.ts";
 import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
-import { NOTHING_TOLD, readTold, type ToldState, writeTold } from "./told-state.ts";
+import { hasTold, NOTHING_TOLD, readTold, type Told, type ToldState, writeTold } from "./told-state.ts";
 
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it.
 // Times are milliseconds since 1970; null means no end.
@@ -58,7 +58,7 @@ import { NOTHING_TOLD, readTold, type ToldState, writeTold } from "./told-state.
 //   held        [grant, pool, kind, expiresAt, credits, revoked?]   revoked only if not 0
 //   holdsUntil  no open hold ends by then; only if holds are open
 //
-// A wallet that remembers what webhooks were told has form 5, which also needs data format 2:
+// A wallet that remembers what webhooks were told, or has or had rules for top-ups, has form 5, which also needs data format 2:
 //
 //   [5, …, [held…], told, holdsUntil?]            told as in told-state.ts
 
@@ -216,13 +216,10 @@ export function decodeWalletState(
   };
 }
 
-type Formed = { readonly next: object | null } & Pick<
-  Wallet,
-  "overridesCount" | "holdCount" | "lows" | "peaks"
->;
+type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount"> & Told;
 
-function formOf({ next, overridesCount, holdCount, lows, peaks }: Formed): number {
-  if (lows.length + peaks.length > 0) return FORM_WITH_NOTICES;
+function formOf({ next, overridesCount, holdCount, ...told }: Formed): number {
+  if (hasTold(told)) return FORM_WITH_NOTICES;
   if (holdCount > 0) return FORM_WITH_HOLDS;
   if (overridesCount > 0) return FORM_WITH_OVERRIDES;
   return next === null ? FORM : FORM_WITH_NEXT;

@@ -1,0 +1,48 @@
+import type { Instant, PoolId } from "../primitives/brand.ts";
+
+/** A customer's own thresholds, rules for top-ups, and the top-ups requested so far. */
+export type Alerts = {
+  /** The rules. Sorted by pool. */
+  readonly pools: readonly PoolAlerts[];
+  /** One for each pool in which a top-up was requested. Kept without a rule, so that a new rule continues the month's count. */
+  readonly topUps: readonly PoolTopUps[];
+  /** Number of top-ups requested so far. They are numbered within the wallet, so that an ID is never used twice. */
+  readonly topUpCount: number;
+};
+
+export type PoolAlerts = {
+  readonly pool: PoolId;
+  /** Replace the thresholds of the pool. Sorted, highest first. Null for the pool's thresholds. */
+  readonly lowBalances: readonly number[] | null;
+  /** Null if no top-ups are requested. */
+  readonly topUp: TopUpRule | null;
+};
+
+/** If the balance is below `below`, request a top-up of `credits`, at most `monthlyMax` times in a calendar month (UTC). */
+export type TopUpRule = { readonly below: number; readonly credits: number; readonly monthlyMax: number };
+
+export type PoolTopUps = {
+  readonly pool: PoolId;
+  /** Start of the month of the last request. */
+  readonly month: Instant;
+  /** How many top-ups were requested in that month. */
+  readonly requests: number;
+  readonly open: OpenTopUp | null;
+};
+
+/** A request that no purchase has answered. It is repeated after `REPEAT_AFTER_MS`. */
+export type OpenTopUp = {
+  readonly number: number;
+  readonly requestedAt: Instant;
+  /** How often webhooks were told, and when last. */
+  readonly attempt: number;
+  readonly askedAt: Instant;
+};
+
+export const NO_ALERTS: Alerts = { pools: [], topUps: [], topUpCount: 0 };
+
+/** Maximum number of pools with rules. Every charge writes the whole wallet. */
+export const ALERT_POOLS_MAX = 20;
+
+/** Long enough for the payment of the previous attempt to succeed or fail. */
+export const REPEAT_AFTER_MS = 86_400_000;

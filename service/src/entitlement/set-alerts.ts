@@ -1,0 +1,44 @@
+import type { Instant } from "../primitives/brand.ts";
+import type { PoolAlerts } from "./alerts.ts";
+import type { Catalog } from "./catalog.ts";
+import { catchUp } from "./catch-up.ts";
+import { Draft, decisionTime } from "./draft.ts";
+import type { Change } from "./entry.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** `unchanged`: the customer already has the same rules. The change contains only what was due. */
+type AlertsOutcome = { readonly kind: "changed" | "unchanged"; readonly change: Change | null };
+
+/**
+ * Replaces all thresholds and rules of a customer. A rule that is removed closes its open request, and a changed rule keeps it. A rule whose
+ * balance is already below its threshold requests a top-up immediately. Safe to repeat.
+ */
+export function setAlerts(
+  catalog: Catalog,
+  wallet: Wallet,
+  request: readonly PoolAlerts[],
+  clock: Instant,
+): AlertsOutcome {
+  const now = decisionTime(catalog, wallet, clock);
+  const draft = new Draft(catalog, wallet);
+  catchUp(catalog, draft, now);
+  const { alerts } = draft.wallet;
+  const pools = inOrder(request);
+  if (JSON.stringify(pools) === JSON.stringify(alerts.pools))
+    return { kind: "unchanged", change: draft.finish(now) };
+  const ruled = new Set(pools.filter(({ topUp }) => topUp !== null).map(({ pool }) => pool));
+  const topUps = alerts.topUps.map((other) => (ruled.has(other.pool) ? other : { ...other, open: null }));
+  draft.wallet = { ...draft.wallet, alerts: { ...alerts, pools, topUps } };
+  return { kind: "changed", change: draft.finish(now) };
+}
+
+/** Sorted, without pools that have no rules, and with the same order of fields, so that two requests can be compared. */
+function inOrder(request: readonly PoolAlerts[]): PoolAlerts[] {
+  return request
+    .filter(({ lowBalances, topUp }) => lowBalances !== null || topUp !== null)
+    .map(({ pool, lowBalances, topUp }): PoolAlerts => {
+      const rule = topUp && { below: topUp.below, credits: topUp.credits, monthlyMax: topUp.monthlyMax };
+      return { pool, lowBalances: lowBalances?.toSorted((a, b) => b - a) ?? null, topUp: rule };
+    })
+    .sort((a, b) => a.pool - b.pool);
+}

@@ -1,0 +1,59 @@
+import { Type } from "typebox";
+import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { Alerts, AlertsBody, setAlerts } from "./alerts.ts";
+import { Customer } from "./describe-customer.ts";
+import {
+  CUSTOMER_PATH,
+  customerIdOf,
+  customerNotFound,
+  customerParams,
+  readChanged,
+  readOrNotFound,
+} from "./operations.ts";
+
+/** Sets and reads the thresholds and the rules for top-ups of one customer. */
+export function customerAlertsOperations({ cellOf }: ManageParts): Operation[] {
+  return [
+    operation({
+      method: "PUT",
+      path: `${CUSTOMER_PATH}/alerts`,
+      access: { role: "operator", in: "environment" },
+      id: "setAlerts",
+      noun: "Customers",
+      summary: "Set a customer's thresholds and rules for top-ups",
+      description:
+        'Replaces all of the customer\'s rules. `{"pools": {}}` removes them. Safe to repeat.\n\n' +
+        "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request is open at a time:\n\n" +
+        "- It is closed by credits of `kind: purchase` in the pool, however many, or by removing the rule.\n" +
+        "- It is repeated after 24 hours, with the same `topUpId` and the next `attempt`.\n" +
+        "- A changed rule keeps it. Its next attempt requests the new `credits`.\n\n" +
+        "A rule that is set while the balance is already below requests a top-up immediately. Nothing is requested while the customer " +
+        "is blocked or has no plan, or while no webhook receives `topup.due`.",
+      params: customerParams,
+      body: AlertsBody,
+      answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
+      codes: ["unknown_key", "upgrade_unfinished"],
+      handle: async (call) => {
+        const { kind: outcome } = await setAlerts(cellOf(scopeOf(call)), contextOf(call), {
+          customerId: customerIdOf(call),
+          ...call.body,
+        });
+        if (outcome === "customer_not_found") throw customerNotFound();
+        return { outcome, customer: await readChanged(cellOf, call) };
+      },
+    }),
+    operation({
+      method: "GET",
+      path: `${CUSTOMER_PATH}/alerts`,
+      access: { role: "viewer", in: "environment" },
+      id: "readAlerts",
+      noun: "Customers",
+      summary: "Read a customer's thresholds and rules for top-ups",
+      description: "The same as `alerts` of the customer, with the open requests for top-ups.",
+      params: customerParams,
+      answer: Alerts,
+      handle: async (call) => (await readOrNotFound(cellOf, call)).alerts,
+    }),
+  ];
+}
