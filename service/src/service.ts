@@ -230,6 +230,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     authenticator: createManagerAuthenticator(managePool, sessions),
     manage: {
       version: VERSION,
+      publicUrl: config.publicUrl,
       startedAt: STARTED_AT,
       idempotencyDays,
       proxies: new ProxyWatch(config.trustProxy, (address) => log.warn({ address }, UNTRUSTED_PROXY)),

@@ -35,6 +35,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   listMembers: PEOPLE,
   listTokens: PEOPLE,
   listSessions: PEOPLE,
+  listPasskeys: PEOPLE,
   readMemberAccess: PEOPLE,
   exportAudit: EFFECTS,
   listApiKeys: PEOPLE,

@@ -14,6 +14,7 @@ export function placeholderParts(): ManageParts {
   const control = openPool({ ...NOWHERE, onIdleError: () => {} });
   return {
     version: VERSION,
+    publicUrl: null,
     startedAt: brandAs<Instant>(0),
     idempotencyDays: null,
     proxies: new ProxyWatch([], () => {}),

@@ -48,7 +48,9 @@ test("reset-owner ends all access obtained with the old password and lists what 
   const invited = await asThief("members", { email: "eve@example.com", name: "Eve", role: "owner" });
   expect([made.status, invited.status]).toEqual([200, 200]);
   const { stdout, token } = await reset(database.serviceUrl, OWNER.email);
-  expect(stdout).toContain("Ended: the password, 1 session, 1 known device, 1 management token, 1 link.");
+  expect(stdout).toContain(
+    "Ended: the password, 1 session, 1 known device, 0 passkeys, 1 management token, 1 link.",
+  );
   expect((await logIn(managed, OWNER.email, OWNER.password)).status).toBe(401);
   const kept = await send(`${service.url}/manage/v1/session`, "GET", { token: String(made.body["secret"]) });
   expect(kept.status).toBe(401);

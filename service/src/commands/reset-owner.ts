@@ -35,6 +35,7 @@ function describeEnded(ended: Ended): string {
     ended.passwordEnded ? "the password" : "no password",
     count(ended.sessionsEnded, "session"),
     count(ended.devicesEnded, "known device"),
+    count(ended.passkeysEnded, "passkey"),
     count(ended.tokensEnded, "management token"),
     count(ended.linksEnded, "link"),
   ];

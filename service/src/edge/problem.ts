@@ -8,10 +8,14 @@ export const PROBLEMS = {
   api_key_missing: { status: 401, title: "An API key is required" },
   api_key_invalid: { status: 401, title: "The API key is not valid" },
   sign_in_required: { status: 401, title: "A session or management token is required" },
+  second_factor_required: { status: 401, title: "A second factor is required" },
+  second_factor_setup_required: { status: 401, title: "A second factor must be set up" },
+  second_factor_invalid: { status: 401, title: "The second factor is not valid" },
   credentials_invalid: { status: 401, title: "The email or password is incorrect" },
   scope_missing: { status: 403, title: "The API key is not allowed to use this endpoint" },
   role_missing: { status: 403, title: "Your role does not allow this" },
   capability_missing: { status: 403, title: "The token lacks a required capability" },
+  recent_log_in_required: { status: 403, title: "A recent log-in is required" },
   origin_not_allowed: { status: 403, title: "The request came from another site" },
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },
@@ -26,6 +30,9 @@ export const PROBLEMS = {
   catalog_too_large: { status: 409, title: "The catalog would be too large" },
   in_use: { status: 409, title: "The resource is still in use" },
   last_owner: { status: 409, title: "A workspace needs at least one owner" },
+  last_passkey: { status: 409, title: "Your role needs at least one passkey" },
+  passkey_missing: { status: 409, title: "A passkey is required first" },
+  passkey_unavailable: { status: 409, title: "Passkeys cannot be used here" },
   ledger_detached: { status: 409, title: "A required ledger month is detached" },
   would_shorten: { status: 409, title: "The request would shorten the plan" },
   anchor_fixed: { status: 409, title: "The anchor of an active plan cannot change" },
@@ -37,6 +44,7 @@ export const PROBLEMS = {
   not_undoable: { status: 409, title: "The change cannot be undone" },
   nothing_to_move: { status: 409, title: "The grant has no credits to move" },
   link_invalid: { status: 410, title: "The link has been used, has expired or does not exist" },
+  second_factor_expired: { status: 410, title: "The second step of the log-in has expired" },
   changed_meanwhile: { status: 412, title: "The resource has changed since you read it" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body must be application/json" },
@@ -52,6 +60,8 @@ export const PROBLEMS = {
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
   grant_not_movable: { status: 422, title: "The grant cannot be moved to another customer" },
   too_many_tokens: { status: 422, title: "You have created too many active tokens" },
+  too_many_passkeys: { status: 422, title: "You have too many passkeys" },
+  passkey_invalid: { status: 422, title: "The passkey is not valid" },
   too_many_webhooks: { status: 422, title: "The environment has too many webhooks" },
   balance_too_large: { status: 422, title: "The balance would become too large" },
   total_too_large: { status: 422, title: "A total is too large to be exact" },
@@ -71,7 +81,7 @@ type ProblemDetails = {
   readonly detail: string;
   readonly errors?: readonly FieldError[];
   /** Additional members, such as `conflict` for a reused key. */
-  readonly extra?: Readonly<Record<string, string | number>>;
+  readonly extra?: Readonly<Record<string, string | number | object>>;
   readonly retryAfterSeconds?: number;
   /** The underlying error, for the log only. */
   readonly cause?: unknown;
@@ -150,6 +160,18 @@ const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
   description: "How the request differs from the earlier request with this idempotency key.",
 });
 
+const secondFactorField = Type.Object(
+  {
+    token: Type.String({ description: "Identifies this log-in. Valid for 5 minutes." }),
+    publicKey: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+      description:
+        "The options of `navigator.credentials.get`, or of `create` for `second_factor_setup_required`, in the JSON form of Web " +
+        "Authentication. Null if passkeys cannot be used at this address.",
+    }),
+  },
+  { description: "What the second step of the log-in needs." },
+);
+
 /** `status` is null for a problem inside a 200 response, such as the error of one event in a batch. */
 export function problemSchema(
   status: number | null,
@@ -182,6 +204,7 @@ export function problemSchema(
           actual: Type.Optional(Type.Integer()),
         }
       : {}),
+    ...(codes.includes("second_factor_required") ? { secondFactor: Type.Optional(secondFactorField) } : {}),
     ...(codes.includes("idempotency_key_reused")
       ? { conflict: codes.length === 1 ? conflictField : Type.Optional(conflictField) }
       : {}),

@@ -20,6 +20,7 @@ import { createManagementToken } from "./people/management-tokens.ts";
 const ANYWHERE = openTestPool("postgres://localhost:1/none");
 const OPERATIONS = manageOperations({
   version: "0.0.0",
+  publicUrl: null,
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: ANYWHERE,
@@ -94,6 +95,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
           seconds,
           address: null,
           userAgent: null,
+          openedWith: "password",
         }),
       );
       return { token: null, headers: { cookie: `__Host-purser_session=${token}` } };

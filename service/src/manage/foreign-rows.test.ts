@@ -28,6 +28,7 @@ const MAKERS = [
 /** Operations with a row ID in their path. */
 const OPERATIONS = manageOperations({
   version: "0",
+  publicUrl: null,
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,
@@ -47,6 +48,7 @@ const OPERATIONS = manageOperations({
 /** The request body that each operation needs to reach its lookup. */
 const BODIES: Readonly<Record<string, unknown>> = {
   changeMember: { name: "Mallory" },
+  renamePasskey: { name: "Mallory's key" },
   rotateApiKey: { overlapSeconds: 0 },
   archiveFeature: { archived: true },
   archivePlan: { archived: true },
@@ -77,6 +79,7 @@ const MISSING: Rows = {
   denials: "den_01m7e9sv00000000000000000z",
   events: "evt_01m7e9sv00000000000000000z",
   members: "987654",
+  passkeys: "987654",
   tokens: "987654",
   audit: "01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00",
   webhooks: "987654",
@@ -113,6 +116,7 @@ async function plantRows(managed: Managed): Promise<Rows> {
     events: String(event["eventId"]),
     denials: await idOf("customers/ada/denials"),
     members: await idOf("/manage/v1/members"),
+    passkeys: "1",
     tokens: await idOf("/manage/v1/tokens"),
     audit: await idOf("audit?action=plan.assigned"),
     webhooks: webhook,

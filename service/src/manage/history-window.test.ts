@@ -18,6 +18,7 @@ const NOWHERE = openTestPool("postgres://localhost:1/none");
 /** Operations that never write. */
 const READS = manageOperations({
   version: "0",
+  publicUrl: null,
   startedAt: brandAs<Instant>(0),
   idempotencyDays: null,
   control: NOWHERE,

@@ -30,6 +30,13 @@ import { ImportAnswer as ImportReport } from "./imports/operations.ts";
 import { ApiKey } from "./keys/describe-api-key.ts";
 import { Month } from "./months/operations.ts";
 import { Session } from "./people/own-session-operations.ts";
+import {
+  OwnPasskeys,
+  Passkey,
+  Assertion as PasskeyAssertion,
+  Attestation as PasskeyAttestation,
+  CreationOptions as PasskeyOptions,
+} from "./people/passkey-schema.ts";
 import { Link, ListedMember, Me, Member, MemberAccess, Token } from "./people/schema.ts";
 import { PinnedFeature, Plan, Draft as PlanDraft, PlanSummary, PlanVersion } from "./plans/describe-plan.ts";
 import { PlanDiff } from "./plans/diff-plan.ts";
@@ -84,7 +91,8 @@ export const NAMED_SCHEMAS = {
     KeyStory,
   },
   ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, MovePreview },
-  ...{ Notice, NoticeData, OpeningBalances, Overrides },
+  ...{ Notice, NoticeData, OpeningBalances, Overrides, OwnPasskeys },
+  ...{ Passkey, PasskeyAssertion, PasskeyAttestation, PasskeyOptions },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
   ...{ RepeatedCharge, ReversalPreview, Session, Token, Undo, UsageEvent, UsageLine, UsedSum },

@@ -24,6 +24,8 @@ import type { Operation } from "./operation.ts";
 import type { ManageParts } from "./parts.ts";
 import { memberOperations } from "./people/member-operations.ts";
 import { ownSessionOperations } from "./people/own-session-operations.ts";
+import { passkeyOperations } from "./people/passkey-operations.ts";
+import { secondFactorResetOperation } from "./people/reset-second-factor.ts";
 import { sessionOperations } from "./people/session-operations.ts";
 import { tokenOperations } from "./people/token-operations.ts";
 import { planDraftOperations } from "./plans/draft-operations.ts";
@@ -46,6 +48,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
   return [
     ...sessionOperations(parts),
     ...ownSessionOperations(parts),
+    ...passkeyOperations(parts),
     ...controlOperations(parts),
     ...catalogNouns(parts),
     ...webhookOperations(parts),
@@ -92,6 +95,7 @@ function catalogNouns(parts: ManageParts): Operation[] {
 function controlOperations(parts: ManageParts): Operation[] {
   return [
     ...memberOperations(parts),
+    secondFactorResetOperation(parts),
     ...tokenOperations(parts),
     ...workspaceOperations(parts),
     ...healthOperations(parts),

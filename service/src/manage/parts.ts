@@ -17,6 +17,8 @@ export type ManageParts = {
   readonly idempotencyDays: number | null;
   readonly proxies: ProxyWatch;
   readonly control: Pool;
+  /** The `PUBLIC_URL` setting, or null if it is not set. */
+  readonly publicUrl: string | null;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
   /** Returns the project's share of the connections to its cell, the database with its catalog and customers. */

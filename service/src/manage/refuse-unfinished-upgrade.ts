@@ -1,6 +1,8 @@
 import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
+import { single } from "../postgres/transaction.ts";
 import { readDataFormat } from "../store/cell/data-format.ts";
+import type { ManageParts } from "./parts.ts";
 
 /** Rejects a change that an older release could not read, until an administrator has finished the upgrade (decision 19). */
 export async function refuseUnfinishedUpgrade(
@@ -34,4 +36,16 @@ export async function refuseEarlyOverage(
 ): Promise<void> {
   if (allowances.some(({ overage }) => overage !== 0))
     await refuseUnfinishedUpgrade(tx, { feature: "Overage", dataFormat: DATA_FORMAT_OF_OVERAGE });
+}
+
+/** The first data format whose releases ask for a second factor. Earlier releases log in every member with a password alone. */
+const DATA_FORMAT_OF_PASSKEYS = 2;
+/** The cell whose data format counts for the whole installation. */
+const MAIN_CELL = "main";
+
+/** Rejects passkeys, and requiring them, until the upgrade is finished. */
+export function refuseEarlySecondFactor(cellNamed: ManageParts["cellNamed"]): Promise<void> {
+  return single(cellNamed(MAIN_CELL), (tx) =>
+    refuseUnfinishedUpgrade(tx, { feature: "A second factor", dataFormat: DATA_FORMAT_OF_PASSKEYS }),
+  );
 }

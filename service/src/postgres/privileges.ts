@@ -18,10 +18,13 @@ export async function grantToService(
     grant select on all tables in schema control to ${to};
     grant insert, update (last_used_at, name, revoked_at, expires_at) on control.api_keys to ${to};
     grant insert, update on control.members, control.management_tokens, control.links to ${to};
-    grant insert, delete, update (last_used_at, address) on control.sessions to ${to};
+    grant insert, delete, update (last_used_at, address, opened_with) on control.sessions to ${to};
+    grant insert, delete, update (name, signature_count, last_used_at) on control.passkeys to ${to};
+    grant insert, delete, update (used_at) on control.recovery_codes to ${to};
+    grant insert, delete, update (attempts) on control.challenges to ${to};
     grant insert, update (created_at, expires_at), delete on control.devices to ${to};
     grant insert on control.audit, control.projects, control.environments to ${to};
-    grant update (name, plan_key) on control.workspaces to ${to};
+    grant update (name, plan_key, second_factor_from) on control.workspaces to ${to};
     grant update (name) on control.projects to ${to};
     grant insert, update on control.workspace_plans to ${to};
     grant select on cell.migrations, cell.identity to ${to};

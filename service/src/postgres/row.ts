@@ -54,6 +54,7 @@ export function derive<T, U>({ columns, readAt }: Part<T>, to: (value: T) => U):
 
 export const integer = (sql: string): Part<number> => column(readInteger, sql);
 export const text = (sql: string): Part<string> => column(readText, sql);
+export const bytes = (sql: string): Part<Buffer> => column(readBytes, sql);
 export const boolean = (sql: string): Part<boolean> => column(readBoolean, sql);
 export const uuid = (sql: string): Part<Buffer> => column(readBytes, `uuid_send(${sql})`);
 export const hexUuid = (sql: string): Part<string> => column(readText, `encode(uuid_send(${sql}), 'hex')`);
@@ -63,6 +64,10 @@ export const instant = (sql: string): Part<Instant> =>
 /** A branded number, such as `EnvironmentId`. */
 export const id = <B extends Brand<number, string>>(sql: string): Part<B> =>
   column((value) => brandAs<B>(readInteger(value) as B extends string ? string : number), sql);
+
+/** An array of texts. */
+export const textList = (sql: string): Part<readonly string[]> =>
+  column((value) => JSON.parse(readText(value)), `array_to_json(${sql})::text`);
 
 /** A JSON object. */
 export const json = (sql: string): Part<Readonly<Record<string, unknown>>> =>

@@ -16,19 +16,20 @@ import {
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { findAuthority } from "./membership.ts";
 import type { HashNew } from "./password.ts";
-import { openSessionIn, type Visit } from "./sign-in.ts";
+import { type OpenedLogIn, openSessionIn, type Visit } from "./sign-in.ts";
 
 export type LinkInput = { readonly token: string; readonly password?: string; readonly name?: string };
 
 export type AcceptOutcome =
-  | { kind: "accepted"; member: Member; sessionToken: string }
+  /** The link is used, even if the log-in still waits for a second factor. */
+  | { kind: "accepted"; member: Member; opened: OpenedLogIn }
   | { kind: "link_invalid" }
   /** The link stays valid, so that the caller can correct the field. */
   | { kind: "misfit"; field: "password" | "name"; code: "required" | "unknown_field"; message: string };
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Uses a one-time link (invitation, password reset or login) and logs the member in. */
+/** Uses a one-time link (invitation, password reset or login). Logs the member in, or asks for a second factor. */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,
@@ -69,7 +70,7 @@ export async function acceptLink(
           after: { name: member.name },
         });
       }
-      return { kind: "accepted", member, sessionToken: await openSessionIn(tx, member, visit) };
+      return { kind: "accepted", member, opened: await openSessionIn(tx, member, visit) };
     },
     ({ kind }) => kind === "accepted",
   );

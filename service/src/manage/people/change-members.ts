@@ -16,6 +16,7 @@ import {
 } from "../../store/control/members.ts";
 import { endAccess, endApiKeysOf, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
+import { removeSecondFactor } from "./second-factor.ts";
 
 export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal };
 type ChangeOutcome = MemberOutcome | { kind: "not_demoted" };
@@ -100,6 +101,7 @@ export function expelMember(
       // Must come before the removal, because a removed member's tokens are no longer found.
       await endAccess(tx, author.actor, member);
       if (!(await endApiKeysOf(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
+      await removeSecondFactor(tx, id);
       await removeMember(tx, id);
       await audit(tx, author, { action: "member.removed", before: member, after: null });
       return { kind: "done", member };

@@ -10,7 +10,10 @@ const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;
 
-export type FailedAction = "member.sign_in_failed" | "member.password_refused";
+export type FailedAction =
+  | "member.sign_in_failed"
+  | "member.password_refused"
+  | "member.second_factor_failed";
 
 type Subject = {
   readonly action: FailedAction;
@@ -23,7 +26,7 @@ type Subject = {
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Records wrong passwords in the audit log. The first failed attempt is written immediately. Further attempts within a minute become one
+ * Records wrong passwords and second factors in the audit log. The first failed attempt is written immediately. Further attempts within a minute become one
  * row with a count, so that guessing cannot fill the table. The login response must not wait for the row, because the response time
  * would reveal which emails exist.
  */

@@ -8,6 +8,7 @@ import {
   listSessions,
   touchSessions,
 } from "../../store/control/sessions.ts";
+import { needsSecondFactor } from "./second-factor.ts";
 
 /** Sessions that are not logged out, not expired, and used within the idle timeout. */
 export class LiveSessions {
@@ -27,6 +28,8 @@ export class LiveSessions {
     const sought = { tokenHash, idleSeconds: this.#idleSeconds };
     const member = await single(this.#control, (tx) => findSession(tx, sought));
     if (member === null) return null;
+    // A passkey or a requirement may be newer than the session, or than the role of its member.
+    if (member.openedWith === "password" && needsSecondFactor(member.factors)) return null;
     this.#uses.set(member.sessionId, address);
     return principalOfSession(member, tokenHash);
   }

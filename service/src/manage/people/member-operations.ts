@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Access } from "../../edge/admit-managers.ts";
 import { single } from "../../postgres/transaction.ts";
+import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/links.ts";
 import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
@@ -46,7 +47,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       query: strictObject(pageQuery),
       answer: pageOf(ListedMember),
       handle: async (call) => {
-        const { workspaceId } = principalOf(call);
+        const { workspaceId, role } = principalOf(call);
         const limit = readLimit(call.query.limit);
         const page = { workspaceId, after: readIdCursor(call.query.cursor) ?? 0, limit: limit + 1 };
         const { members, links } = await single(control, async (tx) => {
@@ -57,6 +58,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         const linkOf = new Map(links.map((link) => [link.member.id, describeOpenLink(link)]));
         return pageById(members, limit, (member) => ({
           ...describeMember(member),
+          // Members without a second factor are easier to attack, so only those who can help see them.
+          ...(mayActAs(role, "admin") ? {} : { hasPasskey: null }),
           openLink: linkOf.get(member.id) ?? null,
         }));
       },
@@ -206,9 +209,9 @@ function memberIdOf({ params }: Call<{ id: string }>): number {
 }
 
 function describeMember(member: StoredMember): Static<typeof Member> {
-  const { id, email, name, role, passwordHash, createdAt } = member;
+  const { id, email, name, role, passwordHash, hasPasskey, createdAt } = member;
   const status = passwordHash === null ? "invited" : "active";
-  return { id: String(id), email, name, role, status, createdAt: formatTimestamp(createdAt) };
+  return { id: String(id), email, name, role, status, hasPasskey, createdAt: formatTimestamp(createdAt) };
 }
 
 function describeOpenLink({ purpose, createdAt, expiresAt, createdBy }: StoredLink) {

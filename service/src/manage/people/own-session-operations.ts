@@ -32,6 +32,9 @@ export const Session = Type.Object({
   userAgent: nullable(
     Type.String({ description: "The user agent at login.", examples: ["Mozilla/5.0 (…)"] }),
   ),
+  openedWith: Type.Enum(["password", "passkey", "recovery_code", "single_sign_on"], {
+    description: "How the member logged in. `password` also stands for a link.",
+  }),
   isCurrent: Type.Boolean({ description: "True for the session that makes this call." }),
 });
 
@@ -111,7 +114,7 @@ function auditOf(call: Call, action: string, after: object) {
 }
 
 function describeSession(session: ListedSession): Static<typeof Session> {
-  const { id, createdAt, lastUsedAt, expiresAt, address, userAgent, isCurrent } = session;
+  const { id, createdAt, lastUsedAt, expiresAt, address, userAgent, openedWith, isCurrent } = session;
   return {
     id: String(id),
     createdAt: formatTimestamp(createdAt),
@@ -119,6 +122,7 @@ function describeSession(session: ListedSession): Static<typeof Session> {
     expiresAt: formatTimestamp(expiresAt),
     address,
     userAgent,
+    openedWith,
     isCurrent,
   };
 }

@@ -14,12 +14,14 @@ import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
+import { removeSecondFactor } from "./second-factor.ts";
 
 /** The access that the reset ended. API keys keep working, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
   readonly sessionsEnded: number;
   readonly devicesEnded: number;
+  readonly passkeysEnded: number;
   readonly tokensEnded: number;
   readonly linksEnded: number;
   readonly apiKeysKept: number;
@@ -53,6 +55,7 @@ export async function resetOwner(control: Pool, email: string): Promise<ResetOwn
       passwordEnded: hasPassword,
       sessionsEnded: await deleteSessionsOf(tx, id),
       devicesEnded: await deleteDevicesOf(tx, { memberId: id, except: null }),
+      passkeysEnded: await removeSecondFactor(tx, id),
       tokensEnded: tokens.length,
       linksEnded: links.length,
       apiKeysKept: apiKeys.length,

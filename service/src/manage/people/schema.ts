@@ -98,6 +98,12 @@ export const Member = Type.Object({
   status: Type.Enum(["invited", "active"], {
     description: "`invited` until the member accepts the invitation.",
   }),
+  hasPasskey: nullable(
+    Type.Boolean({
+      description:
+        "True if the member needs a passkey to log in with a password. Null unless you are an admin.",
+    }),
+  ),
   createdAt: timeField,
 });
 

@@ -1,18 +1,11 @@
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { addressOf } from "../../edge/guard.ts";
-import type { Principal } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
-import {
-  clearSessionCookie,
-  readDeviceCookie,
-  setDeviceCookie,
-  setSessionCookie,
-} from "../../edge/session-cookie.ts";
-import type { Pool } from "../../postgres/pool.ts";
+import { clearSessionCookie, readDeviceCookie } from "../../edge/session-cookie.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { invalidField, strictObject } from "../fields.ts";
-import { type Call, type Operation, operation, principalOf } from "../operation.ts";
+import { type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
 import { readEmail } from "./email.ts";
@@ -20,23 +13,19 @@ import type { FailedAction } from "./failed-log-ins.ts";
 import { isGuessablePassword } from "./guessable-password.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 import { type HashNew, hashPassword } from "./password.ts";
+import { relyingPartyOf, secondFactorProblem } from "./relying-party.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
+import { secondFactorOperations } from "./second-factor-operations.ts";
+import { describeMe, replyWithSession, visitOf } from "./session-reply.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
-import {
-  changePassword,
-  checkPassword,
-  findKnownDevice,
-  openSession,
-  rememberDevice,
-  signOut,
-  type Visit,
-} from "./sign-in.ts";
+import { changePassword, checkPassword, findKnownDevice, openSession, signOut } from "./sign-in.ts";
 
 const NOUN = "Session";
 /** How long the service caches that setup is done. */
 const SETUP_DONE_MS = 60_000;
 
-export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
+export function sessionOperations(parts: ManageParts): Operation[] {
+  const { control, failedLogIns, publicUrl } = parts;
   const guard = new LogInGuard();
   // Caches that setup is done, so that unauthenticated calls do not query the database each time. The cache expires soon, because a
   // failover may lose the first owner.
@@ -83,10 +72,9 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         const owner = { email, name, password };
         const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard));
         if (outcome.kind === "link_invalid") throw linkInvalid();
-        const { memberId, workspaceId } = outcome;
-        setSessionCookie(reply, outcome.sessionToken);
-        await knowDevice(control, { request, reply }, memberId);
-        return describeMe({ kind: "member", id: memberId, name, email, role: "owner", workspaceId });
+        const { memberId: id, workspaceId, sessionToken } = outcome;
+        const member = { id, name, email, role: "owner", workspaceId } as const;
+        return replyWithSession(control, { request, reply }, { member, sessionToken });
       },
     }),
     operation({
@@ -96,10 +84,17 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "logIn",
       noun: NOUN,
       summary: "Log in with email and password",
-      description: "Sets a session cookie. Use a management token for automation.",
+      description:
+        "Sets a session cookie. Use a management token for automation. A member who needs a second factor gets a 401 error with a " +
+        "`secondFactor` for the next call.",
       body: LogInBody,
       answer: Me,
-      codes: ["credentials_invalid", "rate_limited"],
+      codes: [
+        "credentials_invalid",
+        "second_factor_required",
+        "second_factor_setup_required",
+        "rate_limited",
+      ],
       onMalformed: (address) => guard.countMalformed(address, performance.now()),
       handle: async ({ body, request, reply }) => {
         const email = body.email.toLowerCase();
@@ -107,14 +102,16 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         const attempt = { email, address: addressOf(request), known };
         const member = await guard.guard(attempt, performance.now(), () => checkPassword(control, body));
         const visit = visitOf(request);
-        const session = member === null ? null : await openSession(control, member, visit);
-        if (member === null || session === null) {
+        const opened = member === null ? null : await openSession(control, member, visit);
+        if (member === null || opened === null) {
           recordFailure(request, "member.sign_in_failed", email);
           throw credentialsInvalid();
         }
-        setSessionCookie(reply, session);
-        await knowDevice(control, { request, reply }, member.id);
-        return describeMe({ kind: "member", ...member });
+        if (opened.kind === "pending") {
+          throw secondFactorProblem(opened, relyingPartyOf(request, publicUrl));
+        }
+        const { sessionToken } = opened;
+        return replyWithSession(control, { request, reply }, { member, sessionToken });
       },
     }),
     operation({
@@ -182,11 +179,12 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
         return describeMe(principal);
       },
     }),
-    linkOperation(control, guard),
+    linkOperation(parts, guard),
+    ...secondFactorOperations(parts, guard),
   ];
 }
 
-function linkOperation(control: Pool, guard: LogInGuard): Operation {
+function linkOperation({ control, publicUrl }: ManageParts, guard: LogInGuard): Operation {
   return operation({
     method: "POST",
     path: "/manage/v1/links",
@@ -196,10 +194,11 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     summary: "Log in with a link",
     description:
       "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. An invitation or password " +
-      "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`.",
+      "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`. A member who needs a " +
+      "second factor gets a 401 error with a `secondFactor` for the next call, after the link was used.",
     body: LinkBody,
     answer: Me,
-    codes: ["link_invalid", "rate_limited"],
+    codes: ["link_invalid", "second_factor_required", "second_factor_setup_required", "rate_limited"],
     handle: async ({ body, request, reply }) => {
       const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard));
       switch (outcome.kind) {
@@ -209,10 +208,14 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
           const { field, code, message } = outcome;
           throw invalidField({ field, code, message });
         }
-        case "accepted":
-          setSessionCookie(reply, outcome.sessionToken);
-          await knowDevice(control, { request, reply }, outcome.member.id);
-          return describeMe({ kind: "member", ...outcome.member });
+        case "accepted": {
+          const { member, opened } = outcome;
+          if (opened.kind === "pending") {
+            throw secondFactorProblem(opened, relyingPartyOf(request, publicUrl));
+          }
+          const { sessionToken } = opened;
+          return replyWithSession(control, { request, reply }, { member, sessionToken });
+        }
         default:
           return assertNever(outcome);
       }
@@ -230,36 +233,6 @@ function hashNew(guard: LogInGuard): HashNew {
 function refuseCommon(field: string, password: string, email: string): void {
   if (!isGuessablePassword(password, email.split(/[@.]/))) return;
   throw invalidField({ field, code: "too_common", message: "is easy to guess: use several unrelated words" });
-}
-
-const USER_AGENT_LENGTH_MAX = 200;
-
-function visitOf(request: FastifyRequest): Visit {
-  const userAgent = (request.headers["user-agent"] ?? "").slice(0, USER_AGENT_LENGTH_MAX);
-  return { requestId: request.id, address: addressOf(request), userAgent };
-}
-
-/**
- * Remembers the device, so that failed attempts from other devices do not block this browser. If the device cannot be stored, the
- * login still succeeds.
- */
-async function knowDevice(
-  control: Pool,
-  { request, reply }: Pick<Call, "request" | "reply">,
-  memberId: number,
-): Promise<void> {
-  const shown = readDeviceCookie(request);
-  try {
-    setDeviceCookie(reply, await rememberDevice(control, { memberId, shown }));
-  } catch (error) {
-    request.log.error({ err: error }, "could not remember a device");
-  }
-}
-
-type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;
-
-function describeMe({ kind, id, name, email, role, workspaceId }: Identity) {
-  return { kind, id: String(id), name, email, role, workspaceId: String(workspaceId) };
 }
 
 function credentialsInvalid(): Problem {

@@ -2,6 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import type { Actor } from "../../primitives/actor.ts";
+import { assert } from "../../primitives/assert.ts";
 import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { findLink, insertLink, useLink } from "../../store/control/links.ts";
@@ -63,8 +64,10 @@ export async function setUp(
       const { requestId } = visit;
       const memberId = await insertOwner(tx, workspaceId, { ...owner, passwordHash, requestId });
       const email = owner.email.toLowerCase();
-      const sessionToken = await openSessionIn(tx, { id: memberId, workspaceId, email }, visit);
-      return { kind: "created", memberId, workspaceId, sessionToken };
+      const opened = await openSessionIn(tx, { id: memberId, workspaceId, email }, visit);
+      // Only an owner with a passkey can require a second factor.
+      assert(opened.kind === "session", "the first owner needs no second factor");
+      return { kind: "created", memberId, workspaceId, sessionToken: opened.sessionToken };
     },
     ({ kind }) => kind === "created",
   );

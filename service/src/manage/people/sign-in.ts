@@ -27,8 +27,10 @@ import {
   deleteSessionsBeyond,
   deleteSessionsOf,
   insertSession,
+  type OpenedWith,
 } from "../../store/control/sessions.ts";
 import { hashPassword, isPassword } from "./password.ts";
+import { askSecondFactor, type PendingLogIn } from "./second-factor.ts";
 
 /** For unknown emails, passwords are checked against this hash, so that the check takes as long as for a known email. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
@@ -52,30 +54,52 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/** Opens a session and returns its token, of which only a hash is stored. Null if the password has changed since it was checked. */
-export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
+/** A new session, or a log-in that waits for a second factor. */
+export type OpenedLogIn = { readonly kind: "session"; readonly sessionToken: string } | PendingLogIn;
+
+/** Opens a session, or asks for a second factor. Null if the password has changed since it was checked. */
+export function openSession(
+  control: Pool,
+  member: MemberWithPassword,
+  visit: Visit,
+): Promise<OpenedLogIn | null> {
   return transaction(control, async (tx) =>
     (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
   );
 }
 
+/** Opens a session after a password or link was accepted, or asks for a second factor. All local credentials end up here. */
 export async function openSessionIn(
+  tx: Tx,
+  member: Pick<Member, "id" | "workspaceId" | "email">,
+  visit: Visit,
+): Promise<OpenedLogIn> {
+  const pending = await askSecondFactor(tx, member.id);
+  return pending ?? { kind: "session", sessionToken: await insertSessionIn(tx, member, visit, "password") };
+}
+
+/**
+ * Opens a session and returns its token, of which only a hash is stored. The caller has checked every factor that the member needs. A
+ * log-in by single sign-on needs none from Purser, because its provider asks for its own.
+ */
+export async function insertSessionIn(
   tx: Tx,
   { id, workspaceId, email }: Pick<Member, "id" | "workspaceId" | "email">,
   { requestId, address, userAgent }: Visit,
+  openedWith: OpenedWith,
 ): Promise<string> {
   const token = makeSecret("pur_session_");
   await deleteEndedSessions(tx);
   await deleteSessionsBeyond(tx, { memberId: id, kept: SESSIONS_MAX - 1 });
   const session = { tokenHash: hashSecret(token), memberId: id, seconds: SESSION_SECONDS };
-  await insertSession(tx, { ...session, address, userAgent });
+  await insertSession(tx, { ...session, address, userAgent, openedWith });
   await insertControlAudit(tx, {
     workspaceId,
     actor: { kind: "member", id: String(id), requestId },
     action: "member.signed_in",
     subject: email,
     before: null,
-    after: { address, userAgent },
+    after: { openedWith, address, userAgent },
   });
   return token;
 }

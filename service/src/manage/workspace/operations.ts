@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import type { Actor } from "../../primitives/actor.ts";
+import { ROLES, type Role } from "../../primitives/role.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
   getWorkspace,
@@ -12,8 +13,11 @@ import {
   type WorkspaceLimits,
 } from "../../store/control/workspaces.ts";
 import { nullable, strictObject } from "../fields.ts";
-import { actorOf, type Operation, operation, principalOf } from "../operation.ts";
+import { type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
+import { type Author, authorOf } from "../people/membership.ts";
+import { requireSecondFactor } from "../people/require-second-factor.ts";
+import { refuseEarlySecondFactor } from "../refuse-unfinished-upgrade.ts";
 
 const NOUN = "Workspace";
 
@@ -47,16 +51,26 @@ const limitFields = {
   ),
 };
 
+const requiredFromField = nullable(
+  Type.Enum([...ROLES], {
+    description:
+      "Members with this role or above need a passkey to log in with a password. Null if nobody does. Single sign-on and management " +
+      "tokens are not affected.",
+  }),
+);
+
 export const Workspace = Type.Object({
   id: Type.String({ examples: ["1"] }),
   name: nameField,
   limits: Type.Object(limitFields),
+  secondFactor: Type.Object({ requiredFrom: requiredFromField }),
   version: Type.String({ description: "The Purser release.", examples: ["0.1.0"] }),
 });
 
-export function workspaceOperations({ control, version }: ManageParts): Operation[] {
-  const describe = ({ id, name, limits }: StoredWorkspace): Static<typeof Workspace> => {
-    return { id: String(id), name, limits, version };
+export function workspaceOperations({ control, cellNamed, version }: ManageParts): Operation[] {
+  const describe = (workspace: StoredWorkspace): Static<typeof Workspace> => {
+    const { id, name, limits, secondFactorFrom: requiredFrom } = workspace;
+    return { id: String(id), name, limits, secondFactor: { requiredFrom }, version };
   };
   return [
     operation({
@@ -66,7 +80,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       id: "readWorkspace",
       noun: NOUN,
       summary: "Read the workspace",
-      description: "Returns the workspace's name and limits, and the Purser release.",
+      description: "Returns the workspace's name, limits and second factor, and the Purser release.",
       answer: Workspace,
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
@@ -81,28 +95,33 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       noun: NOUN,
       summary: "Edit the workspace",
       description:
-        "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.",
+        "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.\n\n" +
+        "A new `secondFactor` needs an owner who opened the session within the last 10 minutes, and who has a passkey. It ends sessions " +
+        "that were opened without a second factor. Members without a passkey register one at their next log-in.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
+        secondFactor: Type.Optional(strictObject({ requiredFrom: requiredFromField })),
       }),
       answer: Workspace,
+      codes: ["recent_log_in_required", "passkey_missing", "upgrade_unfinished"],
       handle: async (call) => {
-        const { workspaceId } = principalOf(call);
-        return describe(await changeWorkspace(control, { workspaceId, actor: actorOf(call) }, call.body));
+        if (call.body.secondFactor !== undefined) await refuseEarlySecondFactor(cellNamed);
+        return describe(await changeWorkspace(control, authorOf(call), call.body));
       },
     }),
   ];
 }
 
-type WorkspaceInput = { readonly name?: string; readonly limits?: Partial<WorkspaceLimits> };
+type WorkspaceInput = {
+  readonly name?: string;
+  readonly limits?: Partial<WorkspaceLimits>;
+  readonly secondFactor?: { readonly requiredFrom: Role | null };
+};
 
 /** Edits the workspace. Omitted fields stay unchanged. Safe to repeat. */
-function changeWorkspace(
-  control: Pool,
-  { workspaceId, actor }: { workspaceId: number; actor: Actor },
-  input: WorkspaceInput,
-): Promise<StoredWorkspace> {
+function changeWorkspace(control: Pool, author: Author, input: WorkspaceInput): Promise<StoredWorkspace> {
+  const { workspaceId } = author.principal;
   return transaction(control, async (tx) => {
     await lockWorkspace(tx, workspaceId);
     const before = await getWorkspace(tx, workspaceId);
@@ -110,12 +129,13 @@ function changeWorkspace(
     const limits = { ...before.limits, ...input.limits };
     const isRenamed = name !== before.name;
     const isLimited = JSON.stringify(limits) !== JSON.stringify(before.limits);
-    if (!isRenamed && !isLimited) return before;
+    await changeRequirement(tx, author, before, input.secondFactor?.requiredFrom);
+    if (!isRenamed && !isLimited) return getWorkspace(tx, workspaceId);
     if (isRenamed) await renameWorkspace(tx, { id: workspaceId, name });
     if (isLimited) await putWorkspaceLimits(tx, workspaceId, limits);
     await insertControlAudit(tx, {
       workspaceId,
-      actor,
+      actor: author.actor,
       action: "workspace.changed",
       subject: name,
       before: { name: before.name, limits: before.limits },
@@ -123,4 +143,15 @@ function changeWorkspace(
     });
     return getWorkspace(tx, workspaceId);
   });
+}
+
+/** Does nothing if the field was omitted or is unchanged. */
+async function changeRequirement(
+  tx: Tx,
+  author: Author,
+  { secondFactorFrom }: StoredWorkspace,
+  requiredFrom: Role | null | undefined,
+): Promise<void> {
+  if (requiredFrom === undefined || requiredFrom === secondFactorFrom) return;
+  await requireSecondFactor(tx, author, { before: secondFactorFrom, after: requiredFrom });
 }

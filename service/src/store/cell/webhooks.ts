@@ -1,8 +1,6 @@
 import { texts } from "../../postgres/binary-array.ts";
-import { readText } from "../../postgres/column.ts";
 import {
   boolean,
-  column,
   describeRow,
   findRow,
   getRow,
@@ -12,12 +10,10 @@ import {
   orNull,
   type RowOf,
   text,
+  textList,
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
-
-const textList = (sql: string) =>
-  column((value): readonly string[] => JSON.parse(readText(value)), `array_to_json(${sql})::text`);
 
 const WEBHOOK = describeRow({
   id: integer("w.id"),

@@ -1,5 +1,6 @@
 import { readInteger, readText } from "../../postgres/column.ts";
 import {
+  boolean,
   column,
   describeRow,
   findRow,
@@ -23,6 +24,10 @@ export function role(sql: string): Part<Role> {
   }, sql);
 }
 
+export function hasPasskey(member: string): Part<boolean> {
+  return boolean(`exists (select from control.passkeys as p where p.member_id = ${member}.id)`);
+}
+
 const MEMBER = describeRow({
   id: integer("m.id"),
   workspaceId: integer("m.workspace_id"),
@@ -32,6 +37,7 @@ const MEMBER = describeRow({
   /** Null if the member has not accepted the invitation yet. */
   passwordHash: orNull(text("m.password_hash")),
   createdAt: instant("m.created_at"),
+  hasPasskey: hasPasskey("m"),
 });
 
 export type Member = RowOf<typeof MEMBER>;
@@ -133,7 +139,10 @@ const INSERT = statement(
   returning id`,
 );
 
-export async function insertMember(tx: Tx, member: Omit<Member, "id" | "createdAt">): Promise<number> {
+export async function insertMember(
+  tx: Tx,
+  member: Omit<Member, "id" | "createdAt" | "hasPasskey">,
+): Promise<number> {
   const { workspaceId, email, name, role, passwordHash } = member;
   const { rows } = await tx.run(INSERT, [workspaceId, email, name, role, passwordHash]);
   return readInteger(rows[0]?.[0]);

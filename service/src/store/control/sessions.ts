@@ -1,17 +1,34 @@
 import { readBoolean } from "../../postgres/column.ts";
 import {
   boolean,
+  column,
   describeRow,
   findRow,
   instant,
   integer,
   listRows,
   orNull,
+  type Part,
   type RowOf,
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Role } from "../../primitives/role.ts";
 import { role } from "./members.ts";
+import { FACTORS } from "./passkeys.ts";
+
+/** What a session was opened with. `password` stands for a password or a link, without a second factor. */
+const OPENED_WITH = ["password", "passkey", "recovery_code", "single_sign_on"] as const;
+export type OpenedWith = (typeof OPENED_WITH)[number];
+
+function openedWith(sql: string): Part<OpenedWith> {
+  return column((value) => {
+    const known = OPENED_WITH.find((one) => one === value);
+    assert(known !== undefined, "a known way to open a session");
+    return known;
+  }, sql);
+}
 
 const SESSION_MEMBER = describeRow({
   sessionId: integer("s.id"),
@@ -20,6 +37,8 @@ const SESSION_MEMBER = describeRow({
   email: text("m.email"),
   name: text("m.name"),
   role: role("m.role"),
+  openedWith: openedWith("s.opened_with"),
+  factors: FACTORS,
 });
 
 /** The member who owns a session. */
@@ -31,6 +50,7 @@ const FIND = statement(
   select ${SESSION_MEMBER.list}
   from control.sessions as s
   join control.members as m on m.id = s.member_id
+  join control.workspaces as w on w.id = m.workspace_id
   where s.token_hash = $1
     and s.expires_at > clock_timestamp()
     and s.last_used_at > clock_timestamp() - make_interval(secs => $2)
@@ -60,11 +80,31 @@ export async function isSessionOpen(tx: Tx, tokenHash: Buffer): Promise<boolean>
   return readBoolean(rows[0]?.[0]);
 }
 
+const IS_RECENT = statement(
+  "sessions.is_recent",
+  `
+  select exists (
+    select from control.sessions as s
+    where s.token_hash = $1
+      and s.expires_at > clock_timestamp()
+      and s.created_at > clock_timestamp() - make_interval(secs => $2)
+  )`,
+);
+
+/** Whether the session is open and was opened within the last `seconds`. */
+export async function isSessionRecent(
+  tx: Tx,
+  session: { tokenHash: Buffer; seconds: number },
+): Promise<boolean> {
+  const { rows } = await tx.run(IS_RECENT, [session.tokenHash, session.seconds]);
+  return readBoolean(rows[0]?.[0]);
+}
+
 const INSERT = statement(
   "sessions.insert",
   `
-  insert into control.sessions (token_hash, member_id, expires_at, address, user_agent)
-  values ($1, $2, clock_timestamp() + make_interval(secs => $3), $4, $5)`,
+  insert into control.sessions (token_hash, member_id, expires_at, address, user_agent, opened_with)
+  values ($1, $2, clock_timestamp() + make_interval(secs => $3), $4, $5, $6)`,
 );
 
 export async function insertSession(
@@ -75,10 +115,25 @@ export async function insertSession(
     seconds: number;
     address: string | null;
     userAgent: string | null;
+    openedWith: OpenedWith;
   },
 ): Promise<void> {
-  const { tokenHash, memberId, seconds, address, userAgent } = session;
-  await tx.run(INSERT, [tokenHash, memberId, seconds, address, userAgent]);
+  const { tokenHash, memberId, seconds, address, userAgent, openedWith } = session;
+  await tx.run(INSERT, [tokenHash, memberId, seconds, address, userAgent, openedWith]);
+}
+
+const ADD_PASSKEY = statement(
+  "sessions.add_passkey",
+  `
+  update control.sessions
+  set opened_with = 'passkey'
+  where token_hash = $1
+    and opened_with = 'password'`,
+);
+
+/** Records that the session's member has used a passkey in it, so that the session stays valid. */
+export async function addPasskeyToSession(tx: Tx, tokenHash: Buffer): Promise<void> {
+  await tx.run(ADD_PASSKEY, [tokenHash]);
 }
 
 const LISTED = describeRow({
@@ -88,6 +143,7 @@ const LISTED = describeRow({
   expiresAt: instant("s.expires_at"),
   address: orNull(text("s.address")),
   userAgent: orNull(text("s.user_agent")),
+  openedWith: openedWith("s.opened_with"),
   isCurrent: boolean("s.token_hash = $2"),
 });
 
@@ -185,6 +241,26 @@ export async function deleteOtherSessionsOf(
   session: { memberId: number; tokenHash: Buffer },
 ): Promise<number> {
   const { rowCount } = await tx.run(DELETE_OTHERS, [session.memberId, session.tokenHash]);
+  return rowCount;
+}
+
+const DELETE_WITHOUT_FACTOR = statement(
+  "sessions.delete_without_factor",
+  `
+  delete from control.sessions as s
+  using control.members as m
+  where m.id = s.member_id
+    and m.workspace_id = $1
+    and m.role = any($2::text[])
+    and s.opened_with = 'password'`,
+);
+
+/** Ends the sessions that members with these roles opened without a second factor. */
+export async function deleteSessionsWithoutFactor(
+  tx: Tx,
+  of: { workspaceId: number; roles: readonly Role[] },
+): Promise<number> {
+  const { rowCount } = await tx.run(DELETE_WITHOUT_FACTOR, [of.workspaceId, of.roles]);
   return rowCount;
 }
 

@@ -1,5 +1,7 @@
 import { describeRow, getRow, integer, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import type { Role } from "../../primitives/role.ts";
+import { role } from "./members.ts";
 
 const LIMITS = describeRow({
   metadataBytesMax: integer("l.metadata_bytes_max"),
@@ -15,6 +17,8 @@ const WORKSPACE = describeRow({
   id: integer("w.id"),
   name: text("w.name"),
   planKey: text("w.plan_key"),
+  /** Members with this role or above need a second factor. Null if no role needs one. */
+  secondFactorFrom: orNull(role("w.second_factor_from")),
   limits: LIMITS,
 });
 
@@ -45,6 +49,18 @@ const RENAME = statement("workspaces.rename", "update control.workspaces set nam
 
 export async function renameWorkspace(tx: Tx, workspace: { id: number; name: string }): Promise<void> {
   await tx.run(RENAME, [workspace.id, workspace.name]);
+}
+
+const SET_SECOND_FACTOR = statement(
+  "workspaces.set_second_factor",
+  "update control.workspaces set second_factor_from = $2 where id = $1",
+);
+
+export async function setSecondFactorFrom(
+  tx: Tx,
+  workspace: { id: number; from: Role | null },
+): Promise<void> {
+  await tx.run(SET_SECOND_FACTOR, [workspace.id, workspace.from]);
 }
 
 const PUT_OWN_PLAN = statement(

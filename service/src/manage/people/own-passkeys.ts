@@ -1,0 +1,200 @@
+import type { Static } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { insertControlAudit } from "../../store/control/audit.ts";
+import { deleteChallenge, deleteChallengesOf } from "../../store/control/challenges.ts";
+import { findMemberById, lockMembership, type Member } from "../../store/control/members.ts";
+import {
+  deletePasskey,
+  getFactors,
+  insertPasskey,
+  listPasskeys,
+  type Passkey,
+  renamePasskey,
+} from "../../store/control/passkeys.ts";
+import { deleteRecoveryCodesOf } from "../../store/control/recovery-codes.ts";
+import {
+  addPasskeyToSession,
+  deleteOtherSessionsOf,
+  isSessionOpen,
+  isSessionRecent,
+} from "../../store/control/sessions.ts";
+import { type Attestation, PASSKEYS_MAX } from "./passkey-schema.ts";
+import { replaceRecoveryCodes } from "./recovery-codes.ts";
+import type { RelyingParty } from "./relying-party.ts";
+import {
+  attemptChallenge,
+  isSecondFactorRequired,
+  makeChallenge,
+  type NewChallenge,
+} from "./second-factor.ts";
+import type { Visit } from "./sign-in.ts";
+import { verifyAttestation } from "./verify-passkey.ts";
+
+/**
+ * Changes to a second factor need a session that was opened within this time, so that an unattended browser is not enough. Logging in
+ * again proves the password and the current second factor, with the limits and the audit of every log-in.
+ */
+const RECENT_SECONDS = 10 * 60;
+
+/** A member with their current session. */
+export type SelfInSession = { readonly id: number; readonly sessionHash: Buffer; readonly visit: Visit };
+
+type Refused = { kind: "session_ended" | "log_in_again" };
+
+export type OptionsOutcome =
+  | Refused
+  | { kind: "too_many" | "no_password" }
+  | { kind: "made"; member: Member; passkeys: readonly Passkey[]; made: NewChallenge };
+
+/** Starts the registration of a passkey. */
+export function startRegistration(control: Pool, self: SelfInSession): Promise<OptionsOutcome> {
+  return transaction<OptionsOutcome>(control, async (tx) => {
+    const opened = await openOwn(tx, self);
+    if (opened.kind !== "open") return opened;
+    const { member, passkeys } = opened;
+    // A passkey is a second factor for a password. Without a password, it would never be asked for.
+    if (member.passwordHash === null) return { kind: "no_password" };
+    if (passkeys.length >= PASSKEYS_MAX) return { kind: "too_many" };
+    return { kind: "made", member, passkeys, made: await makeChallenge(tx, member, "register") };
+  });
+}
+
+export type AddOutcome =
+  | { kind: "session_ended" | "expired" | "invalid" | "already_registered" | "too_many" }
+  /** The codes are null if the member already has some. */
+  | { kind: "added"; passkey: Passkey; recoveryCodes: readonly string[] | null };
+
+/** Registers a passkey and ends the member's other sessions. The first passkey comes with recovery codes. */
+export function addPasskey(
+  control: Pool,
+  self: SelfInSession,
+  input: {
+    readonly token: string;
+    readonly name: string;
+    readonly passkey: Static<typeof Attestation>;
+    readonly party: RelyingParty;
+  },
+): Promise<AddOutcome> {
+  return transaction<AddOutcome>(control, async (tx) => {
+    await lockMembership(tx);
+    if (!(await isSessionOpen(tx, self.sessionHash))) return { kind: "session_ended" };
+    const attempted = await attemptChallenge(tx, { token: input.token, purpose: "register" });
+    if (attempted === null || attempted.member.id !== self.id) return { kind: "expired" };
+    const { member, challenge, tokenHash } = attempted;
+    const before = await listPasskeys(tx, member.id);
+    if (before.length >= PASSKEYS_MAX) return { kind: "too_many" };
+    const key = await verifyAttestation(input.passkey, { challenge, party: input.party });
+    if (key === null) return { kind: "invalid" };
+    const passkey = await insertPasskey(tx, member.id, { ...key, name: input.name });
+    if (passkey === null) return { kind: "already_registered" };
+    await deleteChallenge(tx, tokenHash);
+    await addPasskeyToSession(tx, self.sessionHash);
+    const recoveryCodes = before.length === 0 ? await replaceRecoveryCodes(tx, member.id) : null;
+    await endOtherSessions(tx, self);
+    await audit(tx, { member, self, action: "member.passkey_added", before: null, after: passkey.name });
+    return { kind: "added", passkey, recoveryCodes };
+  });
+}
+
+export type RenameOutcome = { kind: "renamed"; passkey: Passkey } | { kind: "not_found" };
+
+export function renameOwnPasskey(
+  control: Pool,
+  self: SelfInSession,
+  { id, name }: { id: number; name: string },
+): Promise<RenameOutcome> {
+  return transaction<RenameOutcome>(control, async (tx) => {
+    const member = await findMemberById(tx, self.id);
+    const before = (await listPasskeys(tx, self.id)).find((passkey) => passkey.id === id);
+    const passkey = await renamePasskey(tx, { memberId: self.id, id, name });
+    if (member === null || before === undefined || passkey === null) return { kind: "not_found" };
+    if (before.name !== name) {
+      const action = "member.passkey_renamed";
+      await audit(tx, { member, self, action, before: before.name, after: name });
+    }
+    return { kind: "renamed", passkey };
+  });
+}
+
+export type DeleteOutcome = Refused | { kind: "deleted" | "not_found" | "last_passkey" };
+
+/** Deletes a passkey and ends the member's other sessions. Without passkeys, recovery codes have no use and are deleted too. */
+export function deleteOwnPasskey(control: Pool, self: SelfInSession, id: number): Promise<DeleteOutcome> {
+  return transaction<DeleteOutcome>(control, async (tx) => {
+    const opened = await openOwn(tx, self);
+    if (opened.kind !== "open") return opened;
+    const { member, passkeys } = opened;
+    const passkey = passkeys.find((one) => one.id === id);
+    if (passkey === undefined) return { kind: "not_found" };
+    const isLast = passkeys.length === 1;
+    if (isLast && isSecondFactorRequired(await getFactors(tx, self.id))) return { kind: "last_passkey" };
+    await deletePasskey(tx, id);
+    if (isLast) await deleteRecoveryCodesOf(tx, self.id);
+    await deleteChallengesOf(tx, self.id);
+    await endOtherSessions(tx, self);
+    await audit(tx, { member, self, action: "member.passkey_deleted", before: passkey.name, after: null });
+    return { kind: "deleted" };
+  });
+}
+
+export type CodesOutcome =
+  | Refused
+  | { kind: "no_passkey" }
+  | { kind: "made"; recoveryCodes: readonly string[] };
+
+/** Replaces the member's recovery codes and ends the member's other sessions. */
+export function renewRecoveryCodes(control: Pool, self: SelfInSession): Promise<CodesOutcome> {
+  return transaction<CodesOutcome>(control, async (tx) => {
+    const opened = await openOwn(tx, self);
+    if (opened.kind !== "open") return opened;
+    if (opened.passkeys.length === 0) return { kind: "no_passkey" };
+    const recoveryCodes = await replaceRecoveryCodes(tx, self.id);
+    await endOtherSessions(tx, self);
+    const action = "member.recovery_codes_created";
+    await audit(tx, { member: opened.member, self, action, before: null, after: null });
+    return { kind: "made", recoveryCodes };
+  });
+}
+
+/** Whether the session is recent enough to change a second factor. */
+export function isRecentLogIn(tx: Tx, sessionHash: Buffer): Promise<boolean> {
+  return isSessionRecent(tx, { tokenHash: sessionHash, seconds: RECENT_SECONDS });
+}
+
+type Opened = { kind: "open"; member: Member; passkeys: readonly Passkey[] };
+
+/** Locks membership, so that a deleted passkey and a new requirement cannot miss each other, and checks the session. */
+async function openOwn(tx: Tx, { id, sessionHash }: SelfInSession): Promise<Opened | Refused> {
+  await lockMembership(tx);
+  const member = await findMemberById(tx, id);
+  if (member === null || !(await isSessionOpen(tx, sessionHash))) return { kind: "session_ended" };
+  if (!(await isRecentLogIn(tx, sessionHash))) return { kind: "log_in_again" };
+  return { kind: "open", member, passkeys: await listPasskeys(tx, id) };
+}
+
+function endOtherSessions(tx: Tx, { id, sessionHash }: SelfInSession): Promise<number> {
+  return deleteOtherSessionsOf(tx, { memberId: id, tokenHash: sessionHash });
+}
+
+async function audit(
+  tx: Tx,
+  {
+    member,
+    self,
+    action,
+    before,
+    after,
+  }: { member: Member; self: SelfInSession; action: string; before: string | null; after: string | null },
+): Promise<void> {
+  const { requestId, address } = self.visit;
+  await insertControlAudit(tx, {
+    workspaceId: member.workspaceId,
+    actor: { kind: "member", id: String(self.id), requestId },
+    action,
+    subject: member.email,
+    before: before === null ? null : { passkey: before },
+    after: after === null ? { address } : { passkey: after, address },
+  });
+}
