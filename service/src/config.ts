@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
+import { readTrustProxy } from "./edge/guard.ts";
 import { readTraceSettings, type TraceSettings } from "./edge/trace-settings.ts";
 import { isEmail } from "./manage/people/email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
+import {
+  readSignOnSettings,
+  SIGN_ON_SETTINGS,
+  type SignOnSettings,
+} from "./manage/single-sign-on/settings.ts";
+import { isLoopbackHost } from "./primitives/network.ts";
 import { isWellFormedApiKey } from "./primitives/secret.ts";
 
 /** All settings. The environment is read once, and only in this file. */
@@ -30,6 +36,8 @@ export type Config = {
   readonly tracing: TraceSettings | null;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** The OpenID Connect provider for single sign-on. Null if there is none. */
+  readonly signOn: SignOnSettings | null;
   /** Initial owner and API key for an empty database. */
   readonly init: {
     readonly owner: { readonly email: string; readonly password: string } | null;
@@ -46,7 +54,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings that can also be read from a file. The setting's name with `_FILE` appended sets the file's path. */
-type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
+type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "OIDC_CLIENT_SECRET" | "PURSER_TOKEN";
 
 /** Every setting and its description, for `purser help`. */
 export const SETTINGS = {
@@ -82,12 +90,14 @@ export const SETTINGS = {
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
     "pur_test_ or pur_live_ key of the first project, created by `purser serve` if the database has no projects",
+  ...SIGN_ON_SETTINGS,
   PURSER_URL:
     "URL of the service, for `purser catalog`, `purser export` and `purser mcp` (default: http://127.0.0.1:3300)",
   PURSER_TOKEN: "management token for `purser catalog`, `purser export` and `purser mcp`",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
   INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
   INIT_API_KEY_FILE: "file to read INIT_API_KEY from",
+  OIDC_CLIENT_SECRET_FILE: "file to read OIDC_CLIENT_SECRET from",
   PURSER_TOKEN_FILE: "file to read PURSER_TOKEN from",
 } as const;
 
@@ -126,14 +136,20 @@ export function readConfig(overrides: Environment = {}): Config {
     allowsPrivateWebhooks: readWebhookTargets(environment, problems) === "any",
     logLevel: readLogLevel(environment, problems),
     tracing: readTraceSettings(environment, problems),
-    trustProxy: readTrustProxy(environment, problems),
+    trustProxy: readTrustProxy(environment["TRUST_PROXY"] ?? "", problems),
     tls: readTls(environment, problems),
+    signOn: readSignOnSettings(
+      environment,
+      readSecret(environment, "OIDC_CLIENT_SECRET", problems),
+      problems,
+    ),
     init: {
       owner: readFirstOwner(environment, problems),
       apiKey: readFirstApiKey(environment, problems),
     },
   };
-  if (config.publicUrl !== null && !isLocal(new URL(config.publicUrl))) rejectPlaceholders(config, problems);
+  if (config.publicUrl !== null && !isLoopbackHost(new URL(config.publicUrl).hostname))
+    rejectPlaceholders(config, problems);
   if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
   return Object.freeze(config);
 }
@@ -193,15 +209,11 @@ function readPublicUrl(environment: Environment, problems: string[]): string | n
   if (text === null) return null;
   const url = URL.parse(text);
   const isOrigin = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
-  if (isOrigin && (url.protocol === "https:" || isLocal(url))) return url.origin;
+  if (isOrigin && (url.protocol === "https:" || isLoopbackHost(url.hostname))) return url.origin;
   problems.push(
     "PUBLIC_URL must be an https:// URL without a path, such as https://purser.example.com (http:// is allowed on localhost)",
   );
   return null;
-}
-
-function isLocal({ hostname }: URL): boolean {
-  return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 /** Placeholder passwords from examples, without hyphens. */
@@ -248,18 +260,6 @@ function readLogLevel(environment: Environment, problems: string[]): string {
   const level = environment["LOG_LEVEL"] || "info";
   if (!LOG_LEVELS.includes(level)) problems.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}`);
   return level;
-}
-
-function readTrustProxy(environment: Environment, problems: string[]): string[] {
-  const ranges = (environment["TRUST_PROXY"] ?? "").split(",").map((range) => range.trim());
-  const given = ranges.filter((range) => range !== "");
-  for (const range of given) {
-    const [address = "", prefix = "0"] = range.split("/");
-    const bits = isIP(address) === 6 ? 128 : 32;
-    if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits) continue;
-    problems.push(`TRUST_PROXY contains ${JSON.stringify(range)}, which is not an address or CIDR range`);
-  }
-  return given;
 }
 
 function readTls(environment: Environment, problems: string[]): Config["tls"] {

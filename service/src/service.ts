@@ -1,10 +1,9 @@
-import type { Server } from "node:http";
 import { Server as TlsServer } from "node:tls";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
-import { createHealthServer, Readiness } from "./edge/health.ts";
+import { createHealthServer, listen, Readiness } from "./edge/health.ts";
 import { Metrics } from "./edge/metrics.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { catchUpIdle } from "./jobs/catch-up-idle.ts";
@@ -18,6 +17,7 @@ import { finishErasures } from "./manage/customers/erase-customer.ts";
 import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
+import { openProvider } from "./manage/single-sign-on/open-provider.ts";
 import { countsOf, openPools } from "./pools.ts";
 import { UnfitConnection } from "./postgres/own-backend.ts";
 import { SharedPool } from "./postgres/pool.ts";
@@ -121,7 +121,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     config.tracing === null ? null : new (await import("./edge/tracing.ts")).Tracing(config.tracing, log);
   const certificate = config.tls === null ? null : new Certificate(config.tls);
   const failedLogIns = new FailedLogIns(managePool);
-  const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
+  const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600, config.signOn ?? undefined);
   const usage = new UsageJob(jobPool);
   const targets = { allowPrivate: config.allowsPrivateWebhooks };
   const deliverer = new Deliverer(webhookPool, targets, {
@@ -237,6 +237,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       control: managePool,
       failedLogIns,
       sessions,
+      signOn: await openProvider(config.signOn),
       cellOf: ({ projectId }) => forPeople.shareOf(projectId),
       cellNamed: () => managePool,
       stopping: stopping.signal,
@@ -285,15 +286,4 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await stop();
     throw error;
   }
-}
-
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      const address = server.address();
-      assert(address !== null && typeof address === "object", "a server that listens has an address");
-      resolve(`http://${host}:${address.port}`);
-    });
-  });
 }

@@ -21,6 +21,7 @@ export function placeholderParts(): ManageParts {
     control,
     failedLogIns: new FailedLogIns(control),
     sessions: new LiveSessions(control, 3_600),
+    signOn: null,
     cellOf: refuse,
     cellNamed: refuse,
     stopping: new AbortController().signal,

@@ -33,6 +33,7 @@ export async function resetOwnerCommand(options: {
 function describeEnded(ended: Ended): string {
   const parts = [
     ended.passwordEnded ? "the password" : "no password",
+    ...(ended.accountsEnded === 0 ? [] : [count(ended.accountsEnded, "single sign-on account")]),
     count(ended.sessionsEnded, "session"),
     count(ended.devicesEnded, "known device"),
     count(ended.passkeysEnded, "passkey"),

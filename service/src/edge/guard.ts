@@ -39,7 +39,22 @@ export function addressOf({ ip, raw }: CameFrom): string {
   return isIP(ip) === 0 ? (raw.socket.remoteAddress ?? "") : ip;
 }
 
-/** Parses `TRUST_PROXY`: addresses and CIDR ranges. */
+/** Reads `TRUST_PROXY`, a comma-separated list of addresses and CIDR ranges. */
+export function readTrustProxy(text: string, problems: string[]): string[] {
+  const given = text
+    .split(",")
+    .map((range) => range.trim())
+    .filter((range) => range !== "");
+  for (const range of given) {
+    const [address = "", prefix = "0"] = range.split("/");
+    const bits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits) continue;
+    problems.push(`TRUST_PROXY contains ${JSON.stringify(range)}, which is not an address or CIDR range`);
+  }
+  return given;
+}
+
+/** Whether an address is one of the proxies in `ranges`. */
 export function trustProxies(ranges: readonly string[]): ProxyTrust {
   const trusted = new BlockList();
   for (const range of ranges) {

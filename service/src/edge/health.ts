@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { FastifyInstance } from "fastify";
+import { assert } from "../primitives/assert.ts";
 import type { Metrics } from "./metrics.ts";
 
 /**
@@ -60,5 +61,17 @@ export function createHealthServer(readiness: Readiness, metrics: Metrics): Serv
         response.statusCode = 404;
         response.end("not found\n");
     }
+  });
+}
+
+/** Opens the port and returns the server's URL. */
+export function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      assert(address !== null && typeof address === "object", "a server that listens has an address");
+      resolve(`http://${host}:${address.port}`);
+    });
   });
 }

@@ -14,6 +14,7 @@ export const PROBLEMS = {
   credentials_invalid: { status: 401, title: "The email or password is incorrect" },
   scope_missing: { status: 403, title: "The API key is not allowed to use this endpoint" },
   role_missing: { status: 403, title: "Your role does not allow this" },
+  sso_required: { status: 403, title: "Single sign-on is required" },
   capability_missing: { status: 403, title: "The token lacks a required capability" },
   recent_log_in_required: { status: 403, title: "A recent log-in is required" },
   origin_not_allowed: { status: 403, title: "The request came from another site" },

@@ -4,6 +4,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 /** For the `__Host-` prefix, browsers require Secure, no Domain, and `Path=/`. */
 const NAME = "__Host-purser_session";
 export const SESSION_SECONDS = 14 * 24 * 3_600;
+/** Shorter, because the provider is asked at each sign-in whether the person still works here, and in which role. */
+export const SIGNED_ON_SESSION_SECONDS = 12 * 3_600;
+
+/** This cookie ties a sign-in at the provider to the browser that began it. */
+const ATTEMPT_NAME = "__Host-purser_attempt";
+/** Lax, because the browser comes back from the provider's site. */
+const ATTEMPT_COOKIE = { path: "/", secure: true, httpOnly: true, sameSite: "lax" } as const;
 
 /** This cookie outlives sessions and grants no access. It only shows that this browser has logged in before. */
 const DEVICE_NAME = "__Host-purser_device";
@@ -14,18 +21,30 @@ export function readSessionCookie(request: FastifyRequest): string | null {
   return request.cookies[NAME] ?? null;
 }
 
-export function setSessionCookie(reply: FastifyReply, token: string): void {
+export function setSessionCookie(reply: FastifyReply, token: string, seconds = SESSION_SECONDS): void {
   reply.setCookie(NAME, token, {
     path: "/",
     secure: true,
     httpOnly: true,
     sameSite: "lax",
-    maxAge: SESSION_SECONDS,
+    maxAge: seconds,
   });
 }
 
 export function clearSessionCookie(reply: FastifyReply): void {
   reply.clearCookie(NAME, { path: "/", secure: true, httpOnly: true, sameSite: "lax" });
+}
+
+export function readAttemptCookie(request: FastifyRequest): string | null {
+  return request.cookies[ATTEMPT_NAME] ?? null;
+}
+
+export function setAttemptCookie(reply: FastifyReply, token: string, seconds: number): void {
+  reply.setCookie(ATTEMPT_NAME, token, { ...ATTEMPT_COOKIE, maxAge: seconds });
+}
+
+export function clearAttemptCookie(reply: FastifyReply): void {
+  reply.clearCookie(ATTEMPT_NAME, ATTEMPT_COOKIE);
 }
 
 export function readDeviceCookie(request: FastifyRequest): string | null {

@@ -27,6 +27,7 @@ const OPERATIONS = manageOperations({
   proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(ANYWHERE),
   sessions: new LiveSessions(ANYWHERE, 3_600),
+  signOn: null,
   cellOf: () => ANYWHERE,
   cellNamed: () => ANYWHERE,
   stopping: new AbortController().signal,

@@ -35,6 +35,7 @@ const OPERATIONS = manageOperations({
   proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
+  signOn: null,
   cellOf: () => NOWHERE,
   cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,

@@ -25,6 +25,7 @@ const READS = manageOperations({
   proxies: new ProxyWatch([], () => {}),
   failedLogIns: new FailedLogIns(NOWHERE),
   sessions: new LiveSessions(NOWHERE, 3_600),
+  signOn: null,
   cellOf: () => NOWHERE,
   cellNamed: () => NOWHERE,
   stopping: new AbortController().signal,

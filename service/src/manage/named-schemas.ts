@@ -44,6 +44,8 @@ import { CreditPool as Pool } from "./pools/operations.ts";
 import { Project } from "./projects/operations.ts";
 import { CustomerRequest, LoggedRequest } from "./requests/describe-request.ts";
 import { CatalogItem, Found } from "./search/found.ts";
+import { OwnSignOn } from "./single-sign-on/own-operations.ts";
+import { SignOnFinding, SignOnSettings } from "./single-sign-on/settings-operations.ts";
 import { Undo } from "./undo/operations.ts";
 import { UsageLine } from "./usage/chart-usage.ts";
 import { UsedSum } from "./usage/range.ts";
@@ -91,10 +93,21 @@ export const NAMED_SCHEMAS = {
     KeyStory,
   },
   ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, MovePreview },
-  ...{ Notice, NoticeData, OpeningBalances, Overrides, OwnPasskeys },
+  ...{ Notice, NoticeData, OpeningBalances, Overrides, OwnPasskeys, OwnSignOn },
   ...{ Passkey, PasskeyAssertion, PasskeyAttestation, PasskeyOptions },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
-  ...{ RepeatedCharge, ReversalPreview, Session, Token, Undo, UsageEvent, UsageLine, UsedSum },
+  ...{
+    RepeatedCharge,
+    ReversalPreview,
+    Session,
+    SignOnFinding,
+    SignOnSettings,
+    Token,
+    Undo,
+    UsageEvent,
+    UsageLine,
+    UsedSum,
+  },
   ...{ Webhook, Workspace },
 } as const;

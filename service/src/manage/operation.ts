@@ -46,6 +46,8 @@ export type Operation = {
   readonly answer: TSchema;
   /** The schema for each media type, if the response is a streamed file. */
   readonly files?: Readonly<Record<string, TSchema>>;
+  /** Set if the operation answers a browser with a redirect. The handler returns the address. */
+  readonly redirects?: true;
   /** Problem codes beyond those common to all operations. */
   readonly codes?: readonly ProblemCode[];
   readonly handle: (call: Call<never, never, never>) => Promise<unknown>;
@@ -83,6 +85,16 @@ export function fileOperation<P extends TObject, Q extends TObject>(
   return { ...definition, answer: Type.String() } as unknown as Operation;
 }
 
+/** An operation for browsers that redirects to the address that `handle` returns. */
+export function redirectOperation<Q extends TObject>(
+  definition: Omit<Operation, "query" | "answer" | "redirects" | "handle"> & {
+    readonly query: Q;
+    readonly handle: (call: Call<undefined, Static<Q>, undefined>) => Promise<string>;
+  },
+): Operation {
+  return { ...definition, redirects: true, answer: Type.Null() } as unknown as Operation;
+}
+
 export const ENVIRONMENT_PATH = "/manage/v1/projects/:projectId/:environment";
 export const PROJECT_PATH = "/manage/v1/projects/:projectId";
 
@@ -109,7 +121,7 @@ const NO_QUERY = strictObject({});
 
 /** Builds the Fastify route for an operation. */
 export function toRoute(operation: Operation): RouteOptions {
-  const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
+  const { method, path, access, params, query, body, takesCsv, answer, files, redirects, handle } = operation;
   const bodyLimit =
     operation.bodyBytesMax ?? (access === "anyone" ? ANONYMOUS_BODY_BYTES_MAX : BODY_BYTES_MAX);
   const codes: ProblemCode[] = [
@@ -126,8 +138,8 @@ export function toRoute(operation: Operation): RouteOptions {
     method,
     url: path,
     config: { access },
-    // A HEAD request must not generate the whole file.
-    ...(files === undefined ? {} : { exposeHeadRoute: false }),
+    // A HEAD request must not generate the whole file, or begin what a redirect continues.
+    ...(files === undefined && redirects === undefined ? {} : { exposeHeadRoute: false }),
     bodyLimit,
     ...(operation.onMalformed === undefined ? {} : { errorHandler: reportMalformed(operation.onMalformed) }),
     schema: {
@@ -143,9 +155,9 @@ export function toRoute(operation: Operation): RouteOptions {
         ? {}
         : { body: takesCsv === true ? { content: { "text/csv": { schema: body } } } : body }),
       response: {
-        200:
+        [redirects === true ? 302 : 200]:
           files === undefined
-            ? { description: "Success.", ...answer }
+            ? { description: redirects === true ? "Redirects the browser." : "Success.", ...answer }
             : {
                 description: "The file.",
                 content: Object.fromEntries(
@@ -158,7 +170,8 @@ export function toRoute(operation: Operation): RouteOptions {
     handler: async (request, reply) => {
       const { params, query, body } = request;
       const call = { params, query, body, request, reply } as Call<never, never, never>;
-      return reply.send(await reportDatabaseErrors(() => handle(call)));
+      const answered = await reportDatabaseErrors(() => handle(call));
+      return redirects === true ? reply.redirect(String(answered)) : reply.send(answered);
     },
   };
 }

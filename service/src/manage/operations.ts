@@ -35,6 +35,9 @@ import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
 import { sandboxRequestOperations } from "./sandbox-requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
+import { signOnOperations } from "./single-sign-on/operations.ts";
+import { ownSignOnOperations } from "./single-sign-on/own-operations.ts";
+import { signOnSettingsOperations } from "./single-sign-on/settings-operations.ts";
 import { balanceOperation } from "./usage/balance-operation.ts";
 import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
@@ -49,6 +52,9 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...sessionOperations(parts),
     ...ownSessionOperations(parts),
     ...passkeyOperations(parts),
+    ...signOnOperations(parts),
+    ...ownSignOnOperations(parts),
+    ...signOnSettingsOperations(parts),
     ...controlOperations(parts),
     ...catalogNouns(parts),
     ...webhookOperations(parts),

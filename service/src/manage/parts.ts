@@ -6,6 +6,7 @@ import type { TargetPolicy } from "../webhooks/target.ts";
 import type { FailedLogIns } from "./people/failed-log-ins.ts";
 import type { LiveSessions } from "./people/live-sessions.ts";
 import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
+import type { Provider } from "./single-sign-on/provider.ts";
 
 /** Dependencies of the management operations. */
 export type ManageParts = {
@@ -21,6 +22,8 @@ export type ManageParts = {
   readonly publicUrl: string | null;
   readonly failedLogIns: FailedLogIns;
   readonly sessions: LiveSessions;
+  /** The provider of single sign-on. Null if it is not set up. */
+  readonly signOn: Provider | null;
   /** Returns the project's share of the connections to its cell, the database with its catalog and customers. */
   readonly cellOf: (scope: Pick<Scope, "cell" | "projectId">) => Pool;
   /** Returns the connections to a cell, for work that is not limited to one project. */

@@ -22,6 +22,11 @@ export function networkOf(address: string): string {
   return `${prefix.join(":")}::/64`;
 }
 
+/** Whether a URL's host name is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
 /** The eight groups of a valid IPv6 address in any notation. */
 function readGroups(address: string): number[] {
   const [head = "", tail] = address.split("::");

@@ -29,20 +29,25 @@ export type AcceptOutcome =
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Uses a one-time link (invitation, password reset or login). Logs the member in, or asks for a second factor. */
+/**
+ * Uses a one-time link (invitation, password reset or login). Logs the member in, or asks for a second factor. `admit` throws if the
+ * member may not use links.
+ */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,
   visit: Visit,
   hash: HashNew,
+  admit: (member: Member) => void,
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
   // Checks the link before the expensive password hash, so that unauthenticated callers cannot use up CPU. The link is marked as used
   // later, under the lock.
   const found = await single(control, (tx) => findLink(tx, tokenHash));
   if (found === null || found.purpose === "setup") return { kind: "link_invalid" };
-  const invited = await transaction(control, (tx) => findMemberOf(tx, found));
+  const invited = await transaction(control, (tx) => findMemberOfLink(tx, found));
   if (invited === null) return { kind: "link_invalid" };
+  admit(invited);
   const { purpose } = found;
   const misfit = findMisfit(purpose, input);
   if (misfit !== null) return misfit;
@@ -52,8 +57,9 @@ export async function acceptLink(
     async (tx) => {
       await lockMembership(tx);
       const link = await useLink(tx, { tokenHash, purposes: [purpose] });
-      const before = link && (await findMemberOf(tx, link));
+      const before = link && (await findMemberOfLink(tx, link));
       if (before === null) return { kind: "link_invalid" };
+      admit(before);
       const member = { ...before, name: input.name ?? before.name };
       if (passwordHash !== null) {
         await updateMember(tx, member);
@@ -80,7 +86,7 @@ export async function acceptLink(
  * Finds the member of a valid link. A link ends when its creator is removed or demoted, or when the token that created the link is
  * revoked.
  */
-async function findMemberOf(
+export async function findMemberOfLink(
   tx: Tx,
   { memberId, createdBy }: Pick<FoundLink, "memberId" | "createdBy">,
 ): Promise<Member | null> {

@@ -9,6 +9,7 @@ import {
   countOtherOwners,
   findMember,
   findMemberByEmail,
+  hasJoined,
   insertMember,
   type Member,
   removeMember,
@@ -110,15 +111,24 @@ export function expelMember(
   );
 }
 
-/** Creates a new invitation if the member has not joined yet, otherwise a password reset link. */
-export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
+/**
+ * Creates a new invitation if the member has not joined yet, otherwise a password reset link. `admit` throws if a member who has joined
+ * may not use a password.
+ */
+export function renewLink(
+  control: Pool,
+  author: Author,
+  id: number,
+  admit: (member: Member) => void,
+): Promise<LinkOutcome> {
   return transaction<LinkOutcome>(
     control,
     async (tx) => {
       const found = await openMember(tx, author, id);
       if (found.kind !== "found") return found;
       const { member, authority } = found;
-      const isInvited = member.passwordHash === null;
+      const isInvited = !hasJoined(member);
+      if (!isInvited) admit(member);
       const purpose = isInvited ? "invitation" : "password";
       const link = await makeLinkFor(tx, linkBy(author, authority, { memberId: id, purpose }));
       const action = isInvited ? "member.invited_again" : "member.password_link_made";
@@ -156,7 +166,7 @@ function linkBy(
 }
 
 async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {
-  if (member.role !== "owner" || member.passwordHash === null) return false;
+  if (member.role !== "owner" || !hasJoined(member)) return false;
   return (await countOtherOwners(tx, member)) === 0;
 }
 

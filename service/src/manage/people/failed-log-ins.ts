@@ -12,6 +12,7 @@ const ADDRESSES_COUNTED_MAX = 1_000;
 
 export type FailedAction =
   | "member.sign_in_failed"
+  | "member.sign_on_failed"
   | "member.password_refused"
   | "member.second_factor_failed";
 
@@ -21,18 +22,20 @@ type Subject = {
   readonly workspaceId: number | null;
   /** Unknown emails are not stored, because users sometimes type their password there. */
   readonly text: string;
+  /** Why single sign-on failed. Null for passwords, because the response must not reveal the reason. */
+  readonly reason: string | null;
 };
 
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Records wrong passwords and second factors in the audit log. The first failed attempt is written immediately. Further attempts within a minute become one
- * row with a count, so that guessing cannot fill the table. The login response must not wait for the row, because the response time
- * would reveal which emails exist.
+ * Records wrong passwords and second factors, and failed single sign-on, in the audit log. The first failed attempt is written
+ * immediately. Further attempts within a minute become one row with a count, so that guessing cannot fill the table. The login response
+ * must not wait for the row, because the response time would reveal which emails exist.
  */
 export class FailedLogIns {
   readonly #control: Pool;
-  /** At most one item per member, plus one for unknown emails. */
+  /** At most one item per member, action and reason, plus those for unknown emails. */
   readonly #pending = new Map<string, { readonly subject: Subject; pending: Pending }>();
 
   readonly #recording = new Set<Promise<void>>();
@@ -41,17 +44,28 @@ export class FailedLogIns {
     this.#control = control;
   }
 
-  record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
-    const recording = this.#record(action, email, visit, nowMs).finally(() => {
+  record(
+    action: FailedAction,
+    email: string,
+    visit: Visit,
+    nowMs: number,
+    reason: string | null = null,
+  ): Promise<void> {
+    const recording = this.#record({ action, reason }, email, visit, nowMs).finally(() => {
       this.#recording.delete(recording);
     });
     this.#recording.add(recording);
     return recording;
   }
 
-  async #record(action: FailedAction, email: string, visit: Visit, nowMs: number): Promise<void> {
+  async #record(
+    { action, reason }: Pick<Subject, "action" | "reason">,
+    email: string,
+    visit: Visit,
+    nowMs: number,
+  ): Promise<void> {
     const member = await single(this.#control, (tx) => findMemberByEmail(tx, email.toLowerCase()));
-    const key = `${action} ${member?.id ?? "unknown"}`;
+    const key = `${action} ${reason ?? ""} ${member?.id ?? "unknown"}`;
     const open = this.#pending.get(key);
     if (open !== undefined) {
       countIn(open.pending, visit);
@@ -61,6 +75,7 @@ export class FailedLogIns {
       action,
       workspaceId: member?.workspaceId ?? null,
       text: member?.email ?? "unknown email",
+      reason,
     };
     const entry = { subject, pending: nothingUntil(nowMs + WINDOW_MS) };
     this.#pending.set(key, entry);
@@ -97,7 +112,7 @@ export class FailedLogIns {
   }
 
   async #write(
-    { action, workspaceId, text }: Subject,
+    { action, workspaceId, text, reason }: Subject,
     { attempts, addresses }: Pick<Pending, "attempts" | "addresses">,
     requestId: string | null,
   ): Promise<void> {
@@ -110,7 +125,12 @@ export class FailedLogIns {
         action,
         subject: text,
         before: null,
-        after: { attempts, addresses: shown, ...(more > 0 ? { moreAddresses: more } : {}) },
+        after: {
+          attempts,
+          addresses: shown,
+          ...(more > 0 ? { moreAddresses: more } : {}),
+          ...(reason === null ? {} : { reason }),
+        },
       }),
     );
   }

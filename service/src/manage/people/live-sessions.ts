@@ -2,6 +2,7 @@ import { type Principal, principalOfSession } from "../../edge/principal.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { lossyTransaction, single } from "../../postgres/transaction.ts";
 import { hashSecret } from "../../primitives/secret.ts";
+import type { SessionRules } from "../../store/control/session-rules.ts";
 import {
   findSession,
   type ListedSession,
@@ -10,22 +11,26 @@ import {
 } from "../../store/control/sessions.ts";
 import { needsSecondFactor } from "./second-factor.ts";
 
-/** Sessions that are not logged out, not expired, and used within the idle timeout. */
+/** Sessions that are not logged out, not expired, used within the idle timeout, and allowed by the settings of single sign-on. */
 export class LiveSessions {
   readonly #control: Pool;
-  readonly #idleSeconds: number;
+  readonly #rules: SessionRules;
   /** Latest IP address of each session whose last use is not yet written to the database. */
   #uses = new Map<number, string>();
 
-  constructor(control: Pool, idleSeconds: number) {
+  constructor(
+    control: Pool,
+    idleSeconds: number,
+    signOn: Omit<SessionRules, "idleSeconds"> = { issuer: null, onlyLocalOwner: null },
+  ) {
     this.#control = control;
-    this.#idleSeconds = idleSeconds;
+    this.#rules = { idleSeconds, ...signOn };
   }
 
   /** Finds the session's principal. The last use is written later, so that the request does not wait for the write. */
   async find(token: string, address: string): Promise<Principal | null> {
     const tokenHash = hashSecret(token);
-    const sought = { tokenHash, idleSeconds: this.#idleSeconds };
+    const sought = { tokenHash, rules: this.#rules };
     const member = await single(this.#control, (tx) => findSession(tx, sought));
     if (member === null) return null;
     // A passkey or a requirement may be newer than the session, or than the role of its member.
@@ -35,7 +40,7 @@ export class LiveSessions {
   }
 
   list(memberId: number, tokenHash: Buffer): Promise<ListedSession[]> {
-    const of = { memberId, tokenHash, idleSeconds: this.#idleSeconds };
+    const of = { memberId, tokenHash, rules: this.#rules };
     return single(this.#control, (tx) => listSessions(tx, of));
   }
 

@@ -4,7 +4,12 @@ import { single } from "../../postgres/transaction.ts";
 import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/links.ts";
-import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
+import {
+  findMember,
+  hasJoined,
+  listMembers,
+  type Member as StoredMember,
+} from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import type { ListedSession } from "../../store/control/sessions.ts";
 import { invalidField, strictObject } from "../fields.ts";
@@ -12,6 +17,7 @@ import { describeApiKey } from "../keys/describe-api-key.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { refusePassword } from "../single-sign-on/refuse-password.ts";
 import { changeMember, expelMember, inviteMember, renewLink } from "./change-members.ts";
 import { readEmail } from "./email.ts";
 import { describeToken } from "./management-tokens.ts";
@@ -34,7 +40,7 @@ const PATH = "/manage/v1/members";
 const memberParams = Type.Object({ id: Type.String({ examples: ["3"] }) });
 const MemberWithLink = Type.Object({ member: Member, link: Link });
 
-export function memberOperations({ control, sessions }: ManageParts): Operation[] {
+export function memberOperations({ control, sessions, signOn }: ManageParts): Operation[] {
   return [
     operation({
       method: "GET",
@@ -159,9 +165,11 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         "token that created the link ends.",
       params: memberParams,
       answer: MemberWithLink,
-      codes: ["not_found"],
+      codes: ["not_found", "sso_required"],
       handle: async (call) => {
-        const outcome = await renewLink(control, authorOf(call), memberIdOf(call));
+        const outcome = await renewLink(control, authorOf(call), memberIdOf(call), (member) =>
+          refusePassword(signOn, member),
+        );
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return describeWithLink(outcome);
       },
@@ -209,9 +217,10 @@ function memberIdOf({ params }: Call<{ id: string }>): number {
 }
 
 function describeMember(member: StoredMember): Static<typeof Member> {
-  const { id, email, name, role, passwordHash, hasPasskey, createdAt } = member;
-  const status = passwordHash === null ? "invited" : "active";
-  return { id: String(id), email, name, role, status, hasPasskey, createdAt: formatTimestamp(createdAt) };
+  const { id, email, name, role, hasIdentity: usesSignOn, hasPasskey, createdAt } = member;
+  const status = hasJoined(member) ? "active" : "invited";
+  const access = { role, status, usesSignOn, hasPasskey } as const;
+  return { id: String(id), email, name, ...access, createdAt: formatTimestamp(createdAt) };
 }
 
 function describeOpenLink({ purpose, createdAt, expiresAt, createdBy }: StoredLink) {

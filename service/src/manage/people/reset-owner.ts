@@ -3,6 +3,7 @@ import { transaction } from "../../postgres/transaction.ts";
 import { makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
+import { deleteIdentitiesOf } from "../../store/control/identities.ts";
 import {
   findMemberByEmail,
   insertMember,
@@ -19,6 +20,8 @@ import { removeSecondFactor } from "./second-factor.ts";
 /** The access that the reset ended. API keys keep working, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
+  /** Accounts at a single sign-on provider that no longer belong to the member. */
+  readonly accountsEnded: number;
   readonly sessionsEnded: number;
   readonly devicesEnded: number;
   readonly passkeysEnded: number;
@@ -53,6 +56,7 @@ export async function resetOwner(control: Pool, email: string): Promise<ResetOwn
     const { tokens, links, apiKeys } = await listAccess(tx, { id, workspaceId });
     const ended = {
       passwordEnded: hasPassword,
+      accountsEnded: await deleteIdentitiesOf(tx, id),
       sessionsEnded: await deleteSessionsOf(tx, id),
       devicesEnded: await deleteDevicesOf(tx, { memberId: id, except: null }),
       passkeysEnded: await removeSecondFactor(tx, id),

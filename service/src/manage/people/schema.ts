@@ -96,7 +96,7 @@ export const Member = Type.Object({
   name: personNameField,
   role: roleField,
   status: Type.Enum(["invited", "active"], {
-    description: "`invited` until the member accepts the invitation.",
+    description: "`invited` until the member accepts the invitation, with a password or with single sign-on.",
   }),
   hasPasskey: nullable(
     Type.Boolean({
@@ -104,6 +104,7 @@ export const Member = Type.Object({
         "True if the member needs a passkey to log in with a password. Null unless you are an admin.",
     }),
   ),
+  usesSignOn: Type.Boolean({ description: "True if the member has connected single sign-on." }),
   createdAt: timeField,
 });
 

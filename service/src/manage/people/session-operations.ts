@@ -4,9 +4,12 @@ import { addressOf } from "../../edge/guard.ts";
 import { Problem } from "../../edge/problem.ts";
 import { clearSessionCookie, readDeviceCookie } from "../../edge/session-cookie.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import { invalidField, strictObject } from "../fields.ts";
+import type { Member } from "../../store/control/members.ts";
+import { invalidField, nullable, strictObject } from "../fields.ts";
 import { type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
+import { refusePassword } from "../single-sign-on/refuse-password.ts";
+import { mayUsePassword } from "../single-sign-on/settings.ts";
 import { acceptLink } from "./accept-link.ts";
 import { readEmail } from "./email.ts";
 import type { FailedAction } from "./failed-log-ins.ts";
@@ -25,7 +28,7 @@ const NOUN = "Session";
 const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations(parts: ManageParts): Operation[] {
-  const { control, failedLogIns, publicUrl } = parts;
+  const { control, failedLogIns, publicUrl, signOn } = parts;
   const guard = new LogInGuard();
   // Caches that setup is done, so that unauthenticated calls do not query the database each time. The cache expires soon, because a
   // failover may lose the first owner.
@@ -69,6 +72,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         // Checks the link before the expensive password hash.
         if (!(await needsSetup())) throw linkInvalid();
         const email = readEmail(body.email);
+        if (!mayUsePassword(signOn?.settings ?? null, { email, role: "owner" })) throw notLocalOwner();
         const owner = { email, name, password };
         const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard));
         if (outcome.kind === "link_invalid") throw linkInvalid();
@@ -93,6 +97,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         "credentials_invalid",
         "second_factor_required",
         "second_factor_setup_required",
+        "sso_required",
         "rate_limited",
       ],
       onMalformed: (address) => guard.countMalformed(address, performance.now()),
@@ -101,6 +106,8 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });
         const attempt = { email, address: addressOf(request), known };
         const member = await guard.guard(attempt, performance.now(), () => checkPassword(control, body));
+        // After the password, so that the response does not reveal who may use a password.
+        if (member !== null) refusePassword(signOn, member);
         const visit = visitOf(request);
         const opened = member === null ? null : await openSession(control, member, visit);
         if (member === null || opened === null) {
@@ -134,11 +141,22 @@ export function sessionOperations(parts: ManageParts): Operation[] {
       summary: "Log out",
       description: "Ends this session. With `everywhere=true`, ends all your sessions.",
       query: strictObject({ everywhere: Type.Optional(Type.Enum(["true", "false"])) }),
-      answer: Type.Object({ signedOut: Type.Boolean() }),
+      answer: Type.Object({
+        signedOut: Type.Boolean(),
+        providerLogOutUrl: nullable(
+          Type.String({
+            description:
+              "Where you can also log out of the single sign-on provider. Null if it did not open this session, or has no such page.",
+            examples: ["https://id.example.com/logout?client_id=purser"],
+          }),
+        ),
+      }),
       handle: async (call) => {
-        await signOut(control, principalOf(call), visitOf(call.request), call.query.everywhere === "true");
+        const { request, query } = call;
+        const isEverywhere = query.everywhere === "true";
+        const isSignedOn = await signOut(control, principalOf(call), visitOf(request), isEverywhere);
         clearSessionCookie(call.reply);
-        return { signedOut: true };
+        return { signedOut: true, providerLogOutUrl: isSignedOn ? (signOn?.logOutUrl ?? null) : null };
       },
     }),
     operation({
@@ -153,13 +171,14 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         "and cannot make this call.",
       body: PasswordBody,
       answer: Me,
-      codes: ["credentials_invalid", "role_missing", "rate_limited"],
+      codes: ["credentials_invalid", "role_missing", "rate_limited", "sso_required"],
       handle: async (call) => {
         const principal = principalOf(call);
-        const { email, sessionHash } = principal;
+        const { email, role, sessionHash } = principal;
         if (email === null || sessionHash === null) {
           throw new Problem("role_missing", { detail: "A token has no password." });
         }
+        refusePassword(signOn, { email, role });
         refuseCommon("new", call.body.new, email);
         const { request, body } = call;
         const attempt = { email, address: addressOf(request), known: sessionHash.toString("hex") };
@@ -184,7 +203,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
   ];
 }
 
-function linkOperation({ control, publicUrl }: ManageParts, guard: LogInGuard): Operation {
+function linkOperation({ control, publicUrl, signOn }: ManageParts, guard: LogInGuard): Operation {
   return operation({
     method: "POST",
     path: "/manage/v1/links",
@@ -198,9 +217,16 @@ function linkOperation({ control, publicUrl }: ManageParts, guard: LogInGuard): 
       "second factor gets a 401 error with a `secondFactor` for the next call, after the link was used.",
     body: LinkBody,
     answer: Me,
-    codes: ["link_invalid", "second_factor_required", "second_factor_setup_required", "rate_limited"],
+    codes: [
+      "link_invalid",
+      "second_factor_required",
+      "second_factor_setup_required",
+      "sso_required",
+      "rate_limited",
+    ],
     handle: async ({ body, request, reply }) => {
-      const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard));
+      const admit = (member: Member): void => refusePassword(signOn, member);
+      const outcome = await acceptLink(control, body, visitOf(request), hashNew(guard), admit);
       switch (outcome.kind) {
         case "link_invalid":
           throw linkInvalid();
@@ -233,6 +259,12 @@ function hashNew(guard: LogInGuard): HashNew {
 function refuseCommon(field: string, password: string, email: string): void {
   if (!isGuessablePassword(password, email.split(/[@.]/))) return;
   throw invalidField({ field, code: "too_common", message: "is easy to guess: use several unrelated words" });
+}
+
+/** The first owner has no account at the provider that could be connected without a login. */
+function notLocalOwner(): Problem {
+  const message = "must be the email in `OIDC_LOCAL_OWNER`, because single sign-on is required";
+  return invalidField({ field: "email", code: "wrong_form", message });
 }
 
 function credentialsInvalid(): Problem {

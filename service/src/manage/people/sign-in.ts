@@ -1,5 +1,5 @@
 import type { Principal } from "../../edge/principal.ts";
-import { DEVICE_SECONDS, SESSION_SECONDS } from "../../edge/session-cookie.ts";
+import { DEVICE_SECONDS, SESSION_SECONDS, SIGNED_ON_SESSION_SECONDS } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
@@ -80,41 +80,46 @@ export async function openSessionIn(
 
 /**
  * Opens a session and returns its token, of which only a hash is stored. The caller has checked every factor that the member needs. A
- * log-in by single sign-on needs none from Purser, because its provider asks for its own.
+ * log-in by single sign-on needs none from Purser, because its provider asks for its own. `issuer` is that provider.
  */
 export async function insertSessionIn(
   tx: Tx,
   { id, workspaceId, email }: Pick<Member, "id" | "workspaceId" | "email">,
   { requestId, address, userAgent }: Visit,
   openedWith: OpenedWith,
+  issuer: string | null = null,
 ): Promise<string> {
   const token = makeSecret("pur_session_");
   await deleteEndedSessions(tx);
   await deleteSessionsBeyond(tx, { memberId: id, kept: SESSIONS_MAX - 1 });
-  const session = { tokenHash: hashSecret(token), memberId: id, seconds: SESSION_SECONDS };
-  await insertSession(tx, { ...session, address, userAgent, openedWith });
+  const seconds = issuer === null ? SESSION_SECONDS : SIGNED_ON_SESSION_SECONDS;
+  const session = { tokenHash: hashSecret(token), memberId: id, seconds, openedWith, issuer };
+  await insertSession(tx, { ...session, address, userAgent });
   await insertControlAudit(tx, {
     workspaceId,
     actor: { kind: "member", id: String(id), requestId },
     action: "member.signed_in",
     subject: email,
     before: null,
-    after: { openedWith, address, userAgent },
+    after: { openedWith, address, userAgent, ...(issuer === null ? {} : { issuer }) },
   });
   return token;
 }
 
-/** Ends this session, or all of the member's sessions. Does nothing for a token, which has no session. */
+/**
+ * Ends this session, or all of the member's sessions. Does nothing for a token, which has no session. Returns whether single sign-on
+ * opened the session.
+ */
 export async function signOut(
   control: Pool,
   { id, workspaceId, email, sessionHash }: Principal,
   { requestId, address }: Visit,
   everywhere: boolean,
-): Promise<void> {
-  if (sessionHash === null || email === null) return;
-  await transaction(control, async (tx) => {
+): Promise<boolean> {
+  if (sessionHash === null || email === null) return false;
+  return transaction(control, async (tx) => {
+    const isSignedOn = await deleteSession(tx, sessionHash);
     if (everywhere) await deleteSessionsOf(tx, id);
-    else await deleteSession(tx, sessionHash);
     await insertControlAudit(tx, {
       workspaceId,
       actor: { kind: "member", id: String(id), requestId },
@@ -123,6 +128,7 @@ export async function signOut(
       before: null,
       after: { address, everywhere },
     });
+    return isSignedOn;
   });
 }
 

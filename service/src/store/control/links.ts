@@ -85,6 +85,24 @@ export function findLink(tx: Tx, tokenHash: Buffer): Promise<FoundLink | null> {
   return findRow(tx, FIND, [tokenHash], LINK);
 }
 
+const FIND_INVITATION = statement(
+  "links.find_invitation",
+  `
+  select ${LINK.list}
+  from control.links as l
+  where l.member_id = $1
+    and l.purpose = 'invitation'
+    and l.used_at is null
+    and l.expires_at > clock_timestamp()
+  order by l.created_at desc
+  limit 1`,
+);
+
+/** Finds the member's invitation, if it is neither used nor expired. */
+export function findInvitation(tx: Tx, memberId: number): Promise<FoundLink | null> {
+  return findRow(tx, FIND_INVITATION, [memberId], LINK);
+}
+
 const USE = statement(
   "links.use",
   `

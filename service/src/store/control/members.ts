@@ -28,19 +28,34 @@ export function hasPasskey(member: string): Part<boolean> {
   return boolean(`exists (select from control.passkeys as p where p.member_id = ${member}.id)`);
 }
 
+/** SQL condition that is true for members who have connected single sign-on. */
+function hasIdentity(member: string): string {
+  return `exists (select from control.identities as i where i.member_id = ${member}.id)`;
+}
+
 const MEMBER = describeRow({
   id: integer("m.id"),
   workspaceId: integer("m.workspace_id"),
   email: text("m.email"),
   name: text("m.name"),
   role: role("m.role"),
-  /** Null if the member has not accepted the invitation yet. */
+  /** Null if the member has not set a password. */
   passwordHash: orNull(text("m.password_hash")),
+  /** Whether the member has connected single sign-on. */
+  hasIdentity: boolean(hasIdentity("m")),
   createdAt: instant("m.created_at"),
   hasPasskey: hasPasskey("m"),
 });
 
 export type Member = RowOf<typeof MEMBER>;
+
+/** Whether the member has accepted the invitation, with a password or with single sign-on. */
+export function hasJoined({
+  passwordHash,
+  hasIdentity,
+}: Pick<Member, "passwordHash" | "hasIdentity">): boolean {
+  return passwordHash !== null || hasIdentity;
+}
 
 const COUNT = statement("members.count", "select count(*) from control.members where removed_at is null");
 
@@ -118,11 +133,11 @@ const COUNT_OTHER_OWNERS = statement(
   where m.workspace_id = $1
     and m.id <> $2
     and m.role = 'owner'
-    and m.password_hash is not null
+    and (m.password_hash is not null or ${hasIdentity("m")})
     and m.removed_at is null`,
 );
 
-/** Counts only owners with a password, because an invited owner cannot log in yet. */
+/** Counts only owners who have joined, because an invited owner cannot log in yet. */
 export async function countOtherOwners(
   tx: Tx,
   { workspaceId, id }: { workspaceId: number; id: number },
@@ -141,7 +156,7 @@ const INSERT = statement(
 
 export async function insertMember(
   tx: Tx,
-  member: Omit<Member, "id" | "createdAt" | "hasPasskey">,
+  member: Omit<Member, "id" | "createdAt" | "hasPasskey" | "hasIdentity">,
 ): Promise<number> {
   const { workspaceId, email, name, role, passwordHash } = member;
   const { rows } = await tx.run(INSERT, [workspaceId, email, name, role, passwordHash]);

@@ -17,6 +17,7 @@ import { assert } from "../../primitives/assert.ts";
 import type { Role } from "../../primitives/role.ts";
 import { role } from "./members.ts";
 import { FACTORS } from "./passkeys.ts";
+import { obeysRules, ruleValues, type SessionRules } from "./session-rules.ts";
 
 /** What a session was opened with. `password` stands for a password or a link, without a second factor. */
 const OPENED_WITH = ["password", "passkey", "recovery_code", "single_sign_on"] as const;
@@ -52,16 +53,15 @@ const FIND = statement(
   join control.members as m on m.id = s.member_id
   join control.workspaces as w on w.id = m.workspace_id
   where s.token_hash = $1
-    and s.expires_at > clock_timestamp()
-    and s.last_used_at > clock_timestamp() - make_interval(secs => $2)
+    and ${obeysRules("$2", "$3", "$4")}
     and m.removed_at is null`,
 );
 
 export function findSession(
   tx: Tx,
-  { tokenHash, idleSeconds }: { tokenHash: Buffer; idleSeconds: number },
+  { tokenHash, rules }: { tokenHash: Buffer; rules: SessionRules },
 ): Promise<SessionMember | null> {
-  return findRow(tx, FIND, [tokenHash, idleSeconds], SESSION_MEMBER);
+  return findRow(tx, FIND, [tokenHash, ...ruleValues(rules)], SESSION_MEMBER);
 }
 
 const EXISTS = statement(
@@ -103,8 +103,8 @@ export async function isSessionRecent(
 const INSERT = statement(
   "sessions.insert",
   `
-  insert into control.sessions (token_hash, member_id, expires_at, address, user_agent, opened_with)
-  values ($1, $2, clock_timestamp() + make_interval(secs => $3), $4, $5, $6)`,
+  insert into control.sessions (token_hash, member_id, expires_at, address, user_agent, opened_with, issuer)
+  values ($1, $2, clock_timestamp() + make_interval(secs => $3), $4, $5, $6, $7)`,
 );
 
 export async function insertSession(
@@ -116,10 +116,12 @@ export async function insertSession(
     address: string | null;
     userAgent: string | null;
     openedWith: OpenedWith;
+    /** The single sign-on provider that opened the session. */
+    issuer?: string | null;
   },
 ): Promise<void> {
-  const { tokenHash, memberId, seconds, address, userAgent, openedWith } = session;
-  await tx.run(INSERT, [tokenHash, memberId, seconds, address, userAgent, openedWith]);
+  const { tokenHash, memberId, seconds, address, userAgent, openedWith, issuer = null } = session;
+  await tx.run(INSERT, [tokenHash, memberId, seconds, address, userAgent, openedWith, issuer]);
 }
 
 const ADD_PASSKEY = statement(
@@ -154,18 +156,18 @@ const LIST = statement(
   `
   select ${LISTED.list}
   from control.sessions as s
+  join control.members as m on m.id = s.member_id
   where s.member_id = $1
-    and s.expires_at > clock_timestamp()
-    and s.last_used_at > clock_timestamp() - make_interval(secs => $3)
+    and ${obeysRules("$3", "$4", "$5")}
   order by s.last_used_at desc, s.id desc`,
 );
 
 /** The member's open sessions, most recently used first. */
 export function listSessions(
   tx: Tx,
-  of: { memberId: number; tokenHash: Buffer; idleSeconds: number },
+  of: { memberId: number; tokenHash: Buffer; rules: SessionRules },
 ): Promise<ListedSession[]> {
-  return listRows(tx, LIST, [of.memberId, of.tokenHash, of.idleSeconds], LISTED);
+  return listRows(tx, LIST, [of.memberId, of.tokenHash, ...ruleValues(of.rules)], LISTED);
 }
 
 const TOUCH = statement(
@@ -182,10 +184,15 @@ export async function touchSessions(tx: Tx, uses: ReadonlyMap<number, string>): 
   await tx.run(TOUCH, [[...uses.keys()], [...uses.values()]]);
 }
 
-const DELETE = statement("sessions.delete", "delete from control.sessions where token_hash = $1");
+const DELETE = statement(
+  "sessions.delete",
+  "delete from control.sessions where token_hash = $1 returning issuer is not null",
+);
 
-export async function deleteSession(tx: Tx, tokenHash: Buffer): Promise<void> {
-  await tx.run(DELETE, [tokenHash]);
+/** Deletes the session. Returns whether single sign-on opened it. */
+export async function deleteSession(tx: Tx, tokenHash: Buffer): Promise<boolean> {
+  const { rows } = await tx.run(DELETE, [tokenHash]);
+  return rows.some(([isSignedOn]) => readBoolean(isSignedOn));
 }
 
 const DELETE_OWN = statement(
@@ -228,6 +235,17 @@ const DELETE_OF_MEMBER = statement(
 
 export async function deleteSessionsOf(tx: Tx, memberId: number): Promise<number> {
   const { rowCount } = await tx.run(DELETE_OF_MEMBER, [memberId]);
+  return rowCount;
+}
+
+const DELETE_SIGNED_ON = statement(
+  "sessions.delete_signed_on",
+  "delete from control.sessions where member_id = $1 and issuer is not null",
+);
+
+/** Deletes the sessions that single sign-on opened for the member. */
+export async function deleteSignedOnSessionsOf(tx: Tx, memberId: number): Promise<number> {
+  const { rowCount } = await tx.run(DELETE_SIGNED_ON, [memberId]);
   return rowCount;
 }
 

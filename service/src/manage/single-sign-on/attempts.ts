@@ -1,0 +1,46 @@
+import type { Pool } from "../../postgres/pool.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { hashSecret, makeSecret } from "../../primitives/secret.ts";
+import {
+  deleteOldAttempts,
+  insertAttempt,
+  type SignOnAttempt,
+  useAttempt,
+} from "../../store/control/sign-on-attempts.ts";
+import type { Failed } from "./discover.ts";
+import type { Provider } from "./provider.ts";
+
+export const ATTEMPT_SECONDS = 10 * 60;
+/** Maximum number of attempts at a time, for all browsers together. */
+export const ATTEMPTS_MAX = 10_000;
+
+export type Destination = Pick<SignOnAttempt, "returnPath" | "memberId" | "sessionHash">;
+
+/** Stores what the provider's response must match, and returns the provider's URL and the token for the browser's cookie. */
+export async function startAttempt(
+  control: Pool,
+  provider: Provider,
+  destination: Destination,
+): Promise<{ kind: "started"; url: string; token: string } | Failed> {
+  const authorized = await provider.authorize();
+  if (authorized.kind !== "url") return authorized;
+  const token = makeSecret("pur_attempt_");
+  const tokenHash = hashSecret(token);
+  await transaction(control, async (tx) => {
+    await deleteOldAttempts(tx, ATTEMPTS_MAX - 1);
+    await insertAttempt(tx, { ...destination, ...authorized.secrets, tokenHash, seconds: ATTEMPT_SECONDS });
+  });
+  return { kind: "started", url: authorized.url, token };
+}
+
+/** Ends an attempt, before its code is exchanged. So two requests with the same callback cannot both continue. */
+export function endAttempt(control: Pool, token: string): Promise<SignOnAttempt | null> {
+  return transaction(control, (tx) => useAttempt(tx, hashSecret(token)));
+}
+
+/** A path on this site, to which the browser returns. `/` for anything else, because a redirect must not lead to another site. */
+export function readReturnPath(text: string | undefined): string {
+  if (text === undefined || text.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return "/";
+  const here = "http://purser.invalid";
+  return URL.parse(text, here)?.origin === here ? text : "/";
+}

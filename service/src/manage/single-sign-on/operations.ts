@@ -1,0 +1,206 @@
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { addressOf } from "../../edge/guard.ts";
+import { Problem } from "../../edge/problem.ts";
+import {
+  clearAttemptCookie,
+  readAttemptCookie,
+  readSessionCookie,
+  SIGNED_ON_SESSION_SECONDS,
+  setAttemptCookie,
+  setSessionCookie,
+} from "../../edge/session-cookie.ts";
+import { TokenBuckets } from "../../edge/token-bucket.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import { networkOf } from "../../primitives/network.ts";
+import { hashSecret } from "../../primitives/secret.ts";
+import { readDataFormat } from "../../store/cell/data-format.ts";
+import { strictObject } from "../fields.ts";
+import { type Call, type Operation, operation, redirectOperation } from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { visitOf } from "../people/session-reply.ts";
+import { ATTEMPT_SECONDS, endAttempt, readReturnPath, startAttempt } from "./attempts.ts";
+import { connectAccount } from "./connect.ts";
+import { SIGN_ON_FAILURES, type SignOnFailure } from "./failures.ts";
+import type { Provider } from "./provider.ts";
+import { CALLBACK_PATH } from "./settings.ts";
+import { signOn } from "./sign-on.ts";
+
+export const NOUN = "Single sign-on";
+/** Attempts per network: an initial burst, then a steady rate. Colleagues often share one network. */
+const ATTEMPTS = { size: 60, perSecond: 1 } as const;
+const NETWORKS_MAX = 10_000;
+const MAIN_CELL = "main";
+/** The first data format with single sign-on. An older release would treat members without a password as not joined. */
+const DATA_FORMAT = 2;
+
+const LOG_IN_PAGE = "/log-in";
+const PROFILE_PAGE = "/workspace/settings/profile";
+
+/** The attempts to sign in that one process allows. */
+type Guard = { readonly admits: (request: FastifyRequest) => boolean };
+
+export function signOnOperations(parts: ManageParts): Operation[] {
+  const buckets = new TokenBuckets<string>(NETWORKS_MAX);
+  const guard: Guard = {
+    admits: (request) => buckets.take(networkOf(addressOf(request)), ATTEMPTS, performance.now()) !== null,
+  };
+  return [
+    operation({
+      method: "GET",
+      path: "/manage/v1/single-sign-on",
+      access: "anyone",
+      id: "readSignOn",
+      noun: NOUN,
+      summary: "Check whether single sign-on is available",
+      description: "The login page uses this call to choose what to show.",
+      answer: Type.Object({
+        isConfigured: Type.Boolean({ description: "True if members can use single sign-on." }),
+        isRequired: Type.Boolean({
+          description: "True if only one owner, for emergencies, can log in with a password.",
+        }),
+      }),
+      handle: async () => ({
+        isConfigured: parts.signOn !== null,
+        isRequired: (parts.signOn?.settings.onlyLocalOwner ?? null) !== null,
+      }),
+    }),
+    startOperation(parts, guard),
+    finishOperation(parts, guard),
+  ];
+}
+
+const CODES = Object.entries(SIGN_ON_FAILURES).map(([code, reason]) => `- \`${code}\`: ${reason}`);
+
+function startOperation({ control, cellNamed, signOn: provider }: ManageParts, guard: Guard): Operation {
+  return redirectOperation({
+    method: "GET",
+    path: "/manage/v1/session/oidc",
+    access: "anyone",
+    id: "startSignOn",
+    noun: NOUN,
+    summary: "Begin single sign-on",
+    description:
+      "For browsers. Redirects to the provider. If that is not possible, redirects to the login page.",
+    query: strictObject({
+      next: Type.Optional(
+        Type.String({
+          maxLength: 2_000,
+          description: "The dashboard path to open after the login. Other values are ignored.",
+          examples: ["/projects/1/live"],
+        }),
+      ),
+    }),
+    codes: ["not_found"],
+    handle: async ({ request, reply, query }) => {
+      const chosen = requireProvider(provider);
+      const returnPath = readReturnPath(query.next);
+      const back = (code: SignOnFailure) => pageWith(LOG_IN_PAGE, code, returnPath);
+      if (!guard.admits(request)) return back("too_many_attempts");
+      if ((await single(cellNamed(MAIN_CELL), readDataFormat)) < DATA_FORMAT)
+        return back("upgrade_unfinished");
+      const started = await startAttempt(control, chosen, { returnPath, memberId: null, sessionHash: null });
+      if (started.kind === "failed") {
+        logFailure(request, started);
+        return back(started.code);
+      }
+      setAttemptCookie(reply, started.token, ATTEMPT_SECONDS);
+      return started.url;
+    },
+  });
+}
+
+function finishOperation({ control, signOn: provider, failedLogIns }: ManageParts, guard: Guard): Operation {
+  return redirectOperation({
+    method: "GET",
+    path: CALLBACK_PATH,
+    access: "anyone",
+    id: "finishSignOn",
+    noun: NOUN,
+    summary: "Finish single sign-on",
+    description:
+      "The redirect URI that you register at the provider. Sets a session cookie that is valid for 12 hours, and redirects to the " +
+      `dashboard. If the sign-in fails, the login page gets the reason in \`problem\`:\n\n${CODES.join("\n")}`,
+    // Providers add parameters of their own.
+    query: Type.Object({
+      code: Type.Optional(Type.String({ examples: ["SplxlOBeZQQYbYS6WxSbIA"] })),
+      state: Type.Optional(Type.String({ examples: ["af0ifjsldkj"] })),
+      error: Type.Optional(Type.String({ examples: ["access_denied"] })),
+    }),
+    codes: ["not_found"],
+    handle: async ({ request, reply }) => {
+      const chosen = requireProvider(provider);
+      const token = readAttemptCookie(request);
+      clearAttemptCookie(reply);
+      if (!guard.admits(request)) return pageWith(LOG_IN_PAGE, "too_many_attempts", "/");
+      const attempt = token === null ? null : await endAttempt(control, token);
+      const fail = (code: SignOnFailure, email: string | null, cause: string = SIGN_ON_FAILURES[code]) => {
+        logFailure(request, { code, cause });
+        failedLogIns
+          .record("member.sign_on_failed", email ?? "", visitOf(request), performance.now(), code)
+          .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed login"));
+        const isConnecting = attempt !== null && attempt.memberId !== null;
+        return pageWith(isConnecting ? PROFILE_PAGE : LOG_IN_PAGE, code, attempt?.returnPath ?? "/");
+      };
+      if (attempt === null) return fail("attempt_invalid", null);
+      const identified = await chosen.identify(queryOf(request), attempt);
+      if (identified.kind === "failed") return fail(identified.code, null, identified.cause);
+      const { person } = identified;
+      const { memberId, sessionHash, returnPath } = attempt;
+      if (memberId === null || sessionHash === null) {
+        const outcome = await signOn(control, chosen.settings, person, visitOf(request));
+        if (outcome.kind === "failed") return fail(outcome.code, person.email);
+        setSessionCookie(reply, outcome.sessionToken, SIGNED_ON_SESSION_SECONDS);
+        return returnPath;
+      }
+      const cookie = readSessionCookie(request);
+      if (cookie === null || !hashSecret(cookie).equals(sessionHash)) return fail("attempt_invalid", null);
+      const connecting = { memberId, sessionHash, requestId: request.id };
+      const outcome = await connectAccount(control, chosen.settings, person, connecting);
+      return outcome.kind === "failed" ? fail(outcome.code, person.email) : returnPath;
+    },
+  });
+}
+
+function queryOf({ url }: FastifyRequest): string {
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start + 1);
+}
+
+/** The provider, or a problem if single sign-on is not set up. */
+export function requireProvider(provider: Provider | null): Provider {
+  if (provider !== null) return provider;
+  throw new Problem("not_found", { detail: "Single sign-on is not set up. Set `OIDC_ISSUER`." });
+}
+
+/** Begins to connect an account in an open session, and returns the provider's URL. */
+export async function startConnecting(
+  { control, provider }: { control: Pool; provider: Provider },
+  { request, reply }: Pick<Call, "request" | "reply">,
+  { memberId, sessionHash }: { memberId: number; sessionHash: Buffer },
+): Promise<string> {
+  const returnPath = `${PROFILE_PAGE}?connected=true`;
+  const started = await startAttempt(control, provider, {
+    returnPath,
+    memberId,
+    sessionHash,
+  });
+  if (started.kind === "failed") {
+    logFailure(request, started);
+    throw new Problem("unavailable", { detail: `Single sign-on failed: ${SIGN_ON_FAILURES[started.code]}.` });
+  }
+  setAttemptCookie(reply, started.token, ATTEMPT_SECONDS);
+  return started.url;
+}
+
+/** The log gets no code, token or cookie. */
+function logFailure(request: FastifyRequest, { code, cause }: { code: SignOnFailure; cause: string }): void {
+  request.log.warn({ requestId: request.id, code, cause }, "single sign-on failed");
+}
+
+/** A page of the dashboard that shows why the sign-in failed, and continues to `next` after a login. */
+function pageWith(page: string, problem: SignOnFailure, next: string): string {
+  const search = new URLSearchParams({ problem, ...(next === "/" || page !== LOG_IN_PAGE ? {} : { next }) });
+  return `${page}?${search}`;
+}
