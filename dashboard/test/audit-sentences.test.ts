@@ -14,6 +14,12 @@ test.for([
   ["request.tried", { times: 32 }, "sent 32 test requests for x as ada"],
   ["webhook.secret_rotated", {}, "rotated the secret of webhook x"],
   ["webhook.replayed", { replayed: 3 }, "replayed notices to webhook x"],
+  [
+    "member.sign_on_failed",
+    { attempts: 2, addresses: ["203.0.113.7"], reason: "not_invited" },
+    "rejected 2 sign-ins with single sign-on for x from 203.0.113.7: not invited",
+  ],
+  ["member.sign_on_connected", {}, "connected single sign-on"],
   ["member.invited", { role: "viewer" }, "invited x as a viewer"],
   ["member.invited", { role: "admin" }, "invited x as an admin"],
   [

@@ -84,6 +84,7 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "audit", route: "/workspace/audit", row: LINE },
   { name: "settings", route: "/workspace/settings", row: "main form, main dl" },
   { name: "settings-projects", route: "/workspace/settings/projects", row: LINE },
+  { name: "settings-single-sign-on", route: "/workspace/settings/single-sign-on", row: "main section" },
   { name: "settings-health", route: "/workspace/settings/health", row: "main dl dd" },
   { name: "settings-profile", route: "/workspace/settings/profile", row: LINE },
 ];

@@ -27,3 +27,20 @@ export const sessionQuery = queryOptions({
 });
 
 export const setupQuery = queryOf("get", "/manage/v1/setup");
+
+/** Whether members can, or must, use single sign-on. */
+export const signOnQuery = queryOf("get", "/manage/v1/single-sign-on", {}, { staleTime: 60_000 });
+
+/** The provider's log-out page, after a logout. Kept in memory, because a link in the address could lead anywhere. */
+let providerLogOut: string | null = null;
+
+/** Ends the session. The login page then offers to log out of the single sign-on provider too. */
+export async function logOut(everywhere: boolean): Promise<void> {
+  const query = everywhere ? ({ everywhere: "true" } as const) : {};
+  const { providerLogOutUrl } = await answerOf(api.DELETE("/manage/v1/session", { params: { query } }));
+  providerLogOut = providerLogOutUrl;
+}
+
+export function readProviderLogOut(): string | null {
+  return providerLogOut;
+}

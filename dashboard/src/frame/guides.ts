@@ -45,4 +45,5 @@ export const PAGE_GUIDES: Readonly<Record<string, string>> = {
   "/workspace/settings/projects": `${GUIDES}/concepts`,
   "/workspace/settings/health": "/docs/operations/health",
   "/workspace/settings/profile": `${GUIDES}/dashboard`,
+  "/workspace/settings/single-sign-on": `${GUIDES}/single-sign-on`,
 };

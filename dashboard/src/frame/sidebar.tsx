@@ -16,9 +16,9 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Environment, Scope } from "../api/answer.ts";
-import { answerOf, api } from "../api/client.ts";
 import { type Project, projectsQuery } from "../api/projects.ts";
 import { clearUserData } from "../api/query-client.ts";
+import { logOut } from "../api/session.ts";
 import { IconButton } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Kbd } from "../ui/kbd.tsx";
@@ -212,11 +212,9 @@ function UserMenu() {
   const theme = useTheme();
   const clock = useClock();
   const navigate = useNavigate();
-  async function logOut(everywhere: boolean): Promise<void> {
+  async function leave(everywhere: boolean): Promise<void> {
     try {
-      await answerOf(
-        api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
-      );
+      await logOut(everywhere);
     } catch (error) {
       notify("Could not log out", error instanceof Error ? error.message : undefined);
       return;
@@ -261,10 +259,10 @@ function UserMenu() {
         Change password
       </MenuItem>
       <MenuSeparator />
-      <MenuItem icon={LogOut} onClick={() => void logOut(false)}>
+      <MenuItem icon={LogOut} onClick={() => void leave(false)}>
         Log out
       </MenuItem>
-      <MenuItem icon={LogOut} onClick={() => void logOut(true)}>
+      <MenuItem icon={LogOut} onClick={() => void leave(true)}>
         Log out everywhere
       </MenuItem>
     </Menu>

@@ -61,7 +61,13 @@ export function Button({
   );
 }
 
-function ButtonAnchor({ tone = "plain", icon: Icon, children, ...anchor }: Look & ComponentProps<"a">) {
+/** A link that looks like a button, to an address outside the dashboard. */
+export function ButtonAnchor({
+  tone = "plain",
+  icon: Icon,
+  children,
+  ...anchor
+}: Look & ComponentProps<"a">) {
   return (
     <a {...anchor} className={classNames(SHAPE, TONES[tone])}>
       {Icon && <Icon className="size-4" aria-hidden />}
@@ -70,7 +76,7 @@ function ButtonAnchor({ tone = "plain", icon: Icon, children, ...anchor }: Look 
   );
 }
 
-/** A link that looks like a button. */
+/** A link to a page, which looks like a button. */
 export const ButtonLink = createLink(ButtonAnchor);
 
 /** A button with an icon and an accessible label. Accepts the props of a menu trigger. */

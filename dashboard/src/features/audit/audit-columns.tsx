@@ -8,7 +8,8 @@ import { TextLink } from "../../ui/button.tsx";
 import { type Column, csvColumn } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Entry, sentenceId, textIn } from "./entry.ts";
-import { describeAction, type Piece } from "./sentences.ts";
+import type { Piece } from "./piece.ts";
+import { describeAction } from "./sentences.ts";
 import { UndoButton } from "./undo-button.tsx";
 
 export function auditColumns(projects: readonly Project[], entries: readonly Entry[]): Column<Entry>[] {

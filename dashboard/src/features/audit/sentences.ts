@@ -1,22 +1,10 @@
 import { countOf } from "../../format/numbers.ts";
 import { formatCharge } from "../../format/overage.ts";
-import { withArticle } from "../../format/terms.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
-
-/** Part of a sentence that follows the actor's name. */
-export type Piece =
-  | {
-      /** The text of a plan, feature or pool is its key. `customer` is the entry's customer. */
-      readonly kind: "text" | "strong" | "customer" | "plan" | "feature" | "pool";
-      readonly text: string;
-    }
-  | { readonly kind: "other customer"; readonly text: string; readonly customerId: string };
-
-type Describe = (entry: Entry) => readonly (Piece | string)[];
+import { MEMBER_SENTENCES } from "./member-sentences.ts";
+import { type Describe, type Piece, strong, subject } from "./piece.ts";
 
 const CUSTOMER: Piece = { kind: "customer", text: "" };
-const strong = (text: string): Piece => ({ kind: "strong", text });
-const subject = ({ subject: text }: Entry): Piece => strong(text);
 const plan = (key: string): Piece => ({ kind: "plan", text: key });
 const planOf = ({ subject: key }: Entry): Piece => plan(key);
 const featureOf = ({ subject: key }: Entry): Piece => ({ kind: "feature", text: key });
@@ -133,50 +121,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "project.created": (entry) => ["created project ", subject(entry)],
   "project.renamed": (entry) => ["renamed a project", ...fromTo(entry)],
   "workspace.changed": () => ["edited the workspace settings"],
-  "member.created": (entry) => ["created the first owner, ", subject(entry)],
-  "member.invited": (entry) => [
-    "invited ",
-    subject(entry),
-    ` as ${withArticle(textIn(entry.after, "role") ?? "member")}`,
-  ],
-  "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
-  "member.joined": () => ["accepted the invitation"],
-  "member.signed_in": ({ after }) => ["logged in", ...fromAddress(after)],
-  "member.signed_out": ({ after }) => [
-    after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
-    ...fromAddress(after),
-  ],
-  "member.session_ended": ({ after }) => ["ended one of their sessions", ...requestedFrom(after)],
-  "member.other_sessions_ended": ({ after }) => [
-    "ended ",
-    strong(countOf(countIn(after, "ended") ?? 0, "other session")),
-    ...requestedFrom(after),
-  ],
-  "member.sign_in_failed": (entry) => [
-    "rejected ",
-    attemptsOf(entry, "login attempt"),
-    " for ",
-    subject(entry),
-    ...fromAddresses(entry),
-  ],
-  "member.password_refused": (entry) => [
-    "rejected ",
-    attemptsOf(entry, "password change"),
-    " for ",
-    subject(entry),
-    ...fromAddresses(entry),
-  ],
-  "member.owner_reset": (entry) => [
-    "made ",
-    subject(entry),
-    " an owner, reset their access and created a link to set a password",
-  ],
-  "member.sign_in_link_made": (entry) => ["created a login link for ", subject(entry)],
-  "member.changed": (entry) => roleChange(entry) ?? ["edited ", subject(entry)],
-  "member.removed": (entry) => ["removed ", subject(entry)],
-  "member.password_changed": () => ["changed their password"],
-  "member.password_reset": (entry) => ["reset the password for ", subject(entry)],
-  "member.password_link_made": (entry) => ["created a password reset link for ", subject(entry)],
+  ...MEMBER_SENTENCES,
 };
 
 export function describeAction(entry: Entry): Piece[] {
@@ -254,39 +199,6 @@ function insteadOf({ before, after }: Entry): (Piece | string)[] {
 function fromTo({ before, after }: Entry): (Piece | string)[] {
   const [was, is] = [textIn(before, "name"), textIn(after, "name")];
   return was === null || is === null ? [] : [" from ", strong(was), " to ", strong(is)];
-}
-
-/** A sentence about a new role. Null if the role is unchanged. */
-function roleChange(entry: Entry): (Piece | string)[] | null {
-  const [was, is] = [textIn(entry.before, "role"), textIn(entry.after, "role")];
-  if (was === is || was === null || is === null) return null;
-  return ["changed ", subject(entry), `'s role from ${was} to ${is}`];
-}
-
-function fromAddress(after: Entry["after"]): (Piece | string)[] {
-  const address = textIn(after, "address");
-  return address === null ? [] : [" from ", strong(address)];
-}
-
-/** The address of the request, not the addresses of the sessions that the request ended. */
-function requestedFrom(after: Entry["after"]): (Piece | string)[] {
-  const from = fromAddress(after);
-  return from.length === 0 ? [] : [" (request", ...from, ")"];
-}
-
-function attemptsOf({ after }: Entry, noun: string): Piece {
-  return strong(countOf(countIn(after, "attempts") ?? 1, noun));
-}
-
-function fromAddresses({ after }: Entry): (Piece | string)[] {
-  const [first, ...others] = listIn(after, "addresses");
-  if (first === undefined) return [];
-  const more = others.length + (countIn(after, "moreAddresses") ?? 0);
-  return [
-    " from ",
-    strong(first),
-    ...(more === 0 ? [] : [` and ${countOf(more, "other address", "other addresses")}`]),
-  ];
 }
 
 const FIELD_NAMES: Readonly<Record<string, string>> = { billingReference: "billing reference" };

@@ -33,6 +33,17 @@ export function AuthCard({
   );
 }
 
+/** Separates two ways to log in. */
+export function Divider({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex items-center gap-3 text-caption text-muted">
+      <span className="h-px flex-1 bg-line" aria-hidden />
+      {children}
+      <span className="h-px flex-1 bg-line" aria-hidden />
+    </div>
+  );
+}
+
 /** Stores the new session and opens the requested page. */
 export function useSessionStart(href = "/") {
   const navigate = useNavigate();

@@ -1,51 +1,75 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
-import { AuthCard, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { AuthCard, Divider, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { ProviderLogOut, SignOnButton, SignOnProblem } from "./sign-on.tsx";
 
 const logInRoute = getRouteApi("/log-in");
+const joinRoute = getRouteApi("/join");
 
 export function LogInPage() {
-  const { next } = logInRoute.useSearch();
+  const { next, problem, local } = logInRoute.useSearch();
+  const { isConfigured, isRequired } = logInRoute.useLoaderData();
+  const isLocal = !isRequired || local === true;
+  return (
+    <AuthCard title="Log in">
+      <div className="flex flex-col gap-4">
+        <ProviderLogOut />
+        <SignOnProblem problem={problem} />
+        {isConfigured && <SignOnButton next={next} isMain={!isLocal} />}
+        {isConfigured && isLocal && <Divider>or with a password</Divider>}
+        {isLocal ? (
+          <PasswordForm next={next} isAlone={!isConfigured} />
+        ) : (
+          <p className="text-caption text-muted">
+            <TextLink to="/log-in" search={{ ...(next === undefined ? {} : { next }), local: true }}>
+              Log in as the local owner
+            </TextLink>
+          </p>
+        )}
+      </div>
+    </AuthCard>
+  );
+}
+
+function PasswordForm({ next, isAlone }: { next: string | undefined; isAlone: boolean }) {
   const { register, handleSubmit } = useForm<Body<"logIn">>();
   const logIn = useWrite("post", "/manage/v1/session", { onSuccess: useSessionStart(next) });
   return (
-    <AuthCard title="Log in">
-      <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate({ body }))}>
-        <TextField
-          label="Email"
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-          {...register("email")}
-        />
-        <TextField
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          required
-          {...register("password")}
-        />
-        {isMismatch(logIn.error) ? (
-          <Callout tone="bad" title="Wrong email or password" />
-        ) : (
-          <ProblemCallout error={logIn.error} />
-        )}
-        <Button type="submit" tone="primary" isBusy={logIn.isPending}>
-          Log in
-        </Button>
-        <p className="text-caption text-muted">
-          Forgot your password? An admin can create a password reset link under Members.
-        </p>
-      </form>
-    </AuthCard>
+    <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate({ body }))}>
+      <TextField
+        label="Email"
+        type="email"
+        autoComplete="username"
+        required
+        autoFocus={isAlone}
+        {...register("email")}
+      />
+      <TextField
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        required
+        {...register("password")}
+      />
+      {isMismatch(logIn.error) ? (
+        <Callout tone="bad" title="Wrong email or password" />
+      ) : (
+        <ProblemCallout error={logIn.error} />
+      )}
+      <Button type="submit" tone="primary" isBusy={logIn.isPending}>
+        Log in
+      </Button>
+      <p className="text-caption text-muted">
+        Forgot your password? An admin can create a password reset link under Members.
+      </p>
+    </form>
   );
 }
 
@@ -112,8 +136,21 @@ export function SetupPage() {
   );
 }
 
-/** Accepts an invitation or resets a password. */
+/** Accepts an invitation or resets a password. With single sign-on, an invitation needs no password. */
 export function JoinPage() {
+  const { isConfigured, isRequired } = joinRoute.useLoaderData();
+  if (isRequired) {
+    return (
+      <AuthCard
+        title="You are invited"
+        note="Sign in with the email address that was invited. You need no password."
+      >
+        <div className="flex flex-col">
+          <SignOnButton next={undefined} isMain />
+        </div>
+      </AuthCard>
+    );
+  }
   return (
     <LinkPage
       title="Choose a password"
@@ -121,6 +158,14 @@ export function JoinPage() {
       spentHelp="Log in with your password, or ask an admin for a new link."
       action="Save and log in"
       hasPassword
+      alternative={
+        isConfigured && (
+          <div className="mt-4 flex flex-col gap-4">
+            <Divider>or, if you are new here</Divider>
+            <SignOnButton next={undefined} isMain={false} />
+          </div>
+        )
+      }
     />
   );
 }
@@ -143,6 +188,7 @@ function LinkPage({
   spentHelp,
   action,
   hasPassword = false,
+  alternative,
 }: {
   title: string;
   note: string;
@@ -150,6 +196,7 @@ function LinkPage({
   spentHelp: string;
   action: string;
   hasPassword?: boolean;
+  alternative?: ReactNode;
 }) {
   const [token] = useState(takeLinkToken);
   const { register, handleSubmit } = useForm<{ password?: string }>();
@@ -186,6 +233,7 @@ function LinkPage({
           {action}
         </Button>
       </form>
+      {alternative}
     </AuthCard>
   );
 }

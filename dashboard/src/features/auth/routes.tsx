@@ -1,13 +1,21 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { setupQuery } from "../../api/session.ts";
+import { setupQuery, signOnQuery } from "../../api/session.ts";
+import { readSignOnProblem } from "../../format/sign-on.ts";
 import { rootRoute } from "../../frame/root-routes.tsx";
+
+/** `problem` is why single sign-on failed. `local` shows the password form if single sign-on is required. */
+type LogInSearch = { next?: string; problem?: string; local?: true };
 
 const logInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "log-in",
-  // Only local paths, to prevent open redirects.
-  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
-    typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
+  validateSearch: ({ next, problem, local }: Record<string, unknown>): LogInSearch => ({
+    // Only local paths, to prevent open redirects.
+    ...(typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {}),
+    ...readSignOnProblem(problem),
+    ...(local === true ? { local } : {}),
+  }),
+  loader: ({ context }) => context.queryClient.ensureQueryData(signOnQuery),
   component: lazyRouteComponent(() => import("./auth-pages.tsx"), "LogInPage"),
 });
 
@@ -21,6 +29,7 @@ const setupRoute = createRoute({
 const joinRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "join",
+  loader: ({ context }) => context.queryClient.ensureQueryData(signOnQuery),
   component: lazyRouteComponent(() => import("./auth-pages.tsx"), "JoinPage"),
 });
 

@@ -81,6 +81,7 @@ function columnsOf({
       cell: (member) => <Name member={member} />,
     },
     csvColumn("Email", ({ email }) => email),
+    csvColumn("Single sign-on", ({ usesSignOn }) => (usesSignOn ? "yes" : "no")),
     {
       name: "Role",
       csv: ({ role }) => nameOfRole(role),
@@ -114,13 +115,14 @@ function columnsOf({
 
 function Name({ member }: { member: Member }) {
   const me = useSession();
-  const { id, name, email, status } = member;
+  const { id, name, email, status, usesSignOn } = member;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
         <span className="text-form font-medium wrap-anywhere">{name}</span>
         {me.kind === "member" && me.id === id && <Badge tone="accent">You</Badge>}
         {status === "invited" && <Badge tone="warn">Invited</Badge>}
+        {usesSignOn && <Badge>Single sign-on</Badge>}
       </div>
       <div className="text-caption text-muted wrap-anywhere">{email}</div>
       <OpenLink member={member} />

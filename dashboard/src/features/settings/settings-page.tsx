@@ -16,14 +16,17 @@ import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { chooseClock, chooseTheme, Time, useClock, useTheme } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { sessionsQuery } from "../workspace/queries.ts";
+import { ownSignOnQuery, sessionsQuery } from "../workspace/queries.ts";
 import { HealthCard } from "./health-card.tsx";
+import { OwnSignOnCard } from "./own-sign-on-card.tsx";
 import { ProjectsCard } from "./projects-card.tsx";
+import { SignOnCards } from "./sign-on-tab.tsx";
 import { WorkspaceCard } from "./workspace-card.tsx";
 
 const TABS = [
   { name: "Workspace", to: "/workspace/settings", role: "admin" },
   { name: "Projects", to: "/workspace/settings/projects", role: "viewer" },
+  { name: "Single sign-on", to: "/workspace/settings/single-sign-on", role: "admin" },
   { name: "System health", to: "/workspace/settings/health", role: "admin" },
   { name: "Profile", to: "/workspace/settings/profile", role: "viewer" },
 ] as const;
@@ -61,6 +64,14 @@ export function ProjectsTab() {
   );
 }
 
+export function SignOnTab() {
+  return (
+    <SettingsTab tab="Single sign-on">
+      <SignOnCards />
+    </SettingsTab>
+  );
+}
+
 export function HealthTab() {
   return (
     <SettingsTab tab="System health">
@@ -73,7 +84,10 @@ export function ProfileTab() {
   return (
     <SettingsTab tab="Profile">
       <div className="grid items-start gap-6 lg:grid-cols-2">
-        <PasswordCard />
+        <div className="flex min-w-0 flex-col gap-6">
+          <PasswordCard />
+          <OwnSignOnCard />
+        </div>
         <PreferencesCard />
       </div>
       <SessionsCard />
@@ -125,6 +139,7 @@ function PreferencesCard() {
 
 function PasswordCard() {
   const { email } = useSession();
+  const { data: own } = useSuspenseQuery(ownSignOnQuery);
   const { register, handleSubmit, reset } = useForm<Body<"changePassword">>({
     defaultValues: { current: "", new: "" },
   });
@@ -138,6 +153,15 @@ function PasswordCard() {
       reset();
     },
   });
+  if (!own.mayUsePassword) {
+    return (
+      <div id="password" className="scroll-mt-6">
+        <Card title="Your password">
+          <p>You log in with single sign-on, and cannot use a password.</p>
+        </Card>
+      </div>
+    );
+  }
   return (
     // Target of "Change password" in the user menu.
     <div id="password" className="scroll-mt-6">
@@ -222,7 +246,11 @@ function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
   ];
 }
 
-function Browser({ session: { userAgent, address, isCurrent, lastUsedAt } }: { session: Session }) {
+function Browser({
+  session: { userAgent, address, isCurrent, openedWith, lastUsedAt },
+}: {
+  session: Session;
+}) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
@@ -230,6 +258,7 @@ function Browser({ session: { userAgent, address, isCurrent, lastUsedAt } }: { s
           {nameOfBrowser(userAgent)}
         </span>
         {isCurrent && <Badge tone="accent">Current</Badge>}
+        {openedWith === "single_sign_on" && <Badge>Single sign-on</Badge>}
       </div>
       <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
       <div className="text-caption text-muted md:hidden">

@@ -28,6 +28,11 @@ export const sessionsQuery = queryOf(
   { staleTime: 0, select: ({ items }: Answer<"listSessions">) => items },
 );
 
+/** How the member can log in. Never cached: another browser may have connected an account. */
+export const ownSignOnQuery = queryOf("get", "/manage/v1/session/sign-on", {}, { staleTime: 0 });
+
+export const signOnSettingsQuery = queryOf("get", "/manage/v1/single-sign-on/settings");
+
 export const workspaceQuery = queryOf("get", "/manage/v1/workspace");
 
 /** Health and the clock offset, assuming that the database clock is read in the middle of the call. */

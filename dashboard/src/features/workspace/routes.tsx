@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { projectsQuery } from "../../api/projects.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
+import { readSignOnProblem } from "../../format/sign-on.ts";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
 import { readAuditFilters } from "../audit/audit-filters.ts";
 import {
@@ -8,7 +9,9 @@ import {
   defaultPlansQuery,
   healthQuery,
   membersQuery,
+  ownSignOnQuery,
   sessionsQuery,
+  signOnSettingsQuery,
   tokensQuery,
   workspaceQuery,
 } from "./queries.ts";
@@ -68,6 +71,13 @@ const settingsRoutes = [
   }),
   createRoute({
     getParentRoute: () => workspaceRoute,
+    path: "settings/single-sign-on",
+    beforeLoad: requireAdmin,
+    loader: ({ context }) => context.queryClient.ensureQueryData(signOnSettingsQuery),
+    component: lazyRouteComponent(importSettings, "SignOnTab"),
+  }),
+  createRoute({
+    getParentRoute: () => workspaceRoute,
     path: "settings/health",
     beforeLoad: requireAdmin,
     // Bypass the cache, because health must be current.
@@ -77,7 +87,13 @@ const settingsRoutes = [
   createRoute({
     getParentRoute: () => workspaceRoute,
     path: "settings/profile",
-    loader: ({ context }) => context.queryClient.fetchQuery(sessionsQuery),
+    // The result of connecting single sign-on.
+    validateSearch: (search: Record<string, unknown>): { problem?: string; connected?: true } => ({
+      ...readSignOnProblem(search["problem"]),
+      ...(search["connected"] === true ? { connected: true } : {}),
+    }),
+    loader: ({ context: { queryClient } }) =>
+      Promise.all([queryClient.fetchQuery(sessionsQuery), queryClient.fetchQuery(ownSignOnQuery)]),
     component: lazyRouteComponent(importSettings, "ProfileTab"),
   }),
 ] as const;
