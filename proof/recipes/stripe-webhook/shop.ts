@@ -1,15 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { onTestFinished } from "vitest";
 import { type Managed, setupManage } from "../../../service/test/manage.ts";
 import { type LineToPurser, startLineTo } from "../line.ts";
+import { startServer } from "../start-server.ts";
 import { type LocalStripe, STRIPE_SECRET_KEY, startLocalStripe } from "./servers.ts";
 import { type StripeEvent, sign, WEBHOOK_SECRET } from "./stripe-objects.ts";
-
-const SERVER = join(import.meta.dirname, "../../../docs/recipes/stripe-webhook/server.mjs");
-const LISTENING = /^listening on (\d+)$/;
 
 export type Shop = Managed & {
   readonly stripe: LocalStripe;
@@ -43,7 +36,7 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
   });
   const stripe = await startLocalStripe();
   const line = await startLineTo(service.url);
-  const url = await startRecipe({
+  const { url } = await startServer("stripe-webhook", {
     STRIPE_URL: stripe.url,
     STRIPE_SECRET_KEY,
     STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
@@ -79,21 +72,4 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
       return { plan: plan?.key ?? null, endsAt: plan?.endsAt ?? null, next, balance: pool?.balance ?? 0 };
     },
   };
-}
-
-/** Runs the file that users copy, with only the environment variables that its README lists. */
-async function startRecipe(env: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [SERVER], {
-    env: { ...env, PORT: "0" },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  });
-  for await (const text of createInterface(child.stdout)) {
-    const port = LISTENING.exec(text)?.[1];
-    if (port !== undefined) return `http://127.0.0.1:${port}`;
-  }
-  throw new Error("the recipe ended before it was listening");
 }
