@@ -5,6 +5,8 @@ import type { NewGrant, Notice } from "./entry.ts";
 import { periodAt } from "./period.ts";
 import { balanceOf, heldIn, type Wallet } from "./wallet.ts";
 
+const NONE: readonly never[] = [];
+
 type Requested = { readonly alerts: Alerts; readonly notices: readonly Notice[] };
 
 /**
@@ -13,10 +15,10 @@ type Requested = { readonly alerts: Alerts; readonly notices: readonly Notice[] 
  */
 export function requestTopUps(catalog: Catalog, wallet: Wallet, grants: readonly NewGrant[]): Requested {
   const { alerts, isBlocked, assignment, decidedAt: now } = wallet;
-  if (alerts.pools.length === 0) return { alerts, notices: [] };
+  if (alerts.pools.length === 0) return { alerts, notices: NONE };
   const closed = closeBought(alerts, grants);
   if (!catalog.noticeTypes.has("topup.due") || isBlocked || assignment === null)
-    return { alerts: closed, notices: [] };
+    return { alerts: closed, notices: NONE };
   let after = closed;
   const notices: Notice[] = [];
   for (const { pool, topUp: rule } of closed.pools) {
