@@ -221,4 +221,33 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     tests: ["service/src/manage/imports/opening-balances.test.ts"],
   },
+  {
+    name: "second request for a top-up while one is open",
+    file: `${CORE}/top-ups.ts`,
+    edits: [{ find: "const open = known?.open ?? null;", replace: "const open: OpenTopUp | null = null;" }],
+    tests: [`${CORE}/top-ups.test.ts`],
+  },
+  {
+    name: "request for a top-up repeated after 12 hours",
+    file: `${CORE}/top-ups.ts`,
+    edits: [
+      {
+        find: "now < open.askedAt + REPEAT_AFTER_MS",
+        replace: "now < open.askedAt + REPEAT_AFTER_MS / 2",
+      },
+    ],
+    tests: [`${CORE}/top-ups.test.ts`],
+  },
+  {
+    name: "one more top-up than the month allows",
+    file: `${CORE}/top-ups.ts`,
+    edits: [{ find: ">= rule.monthlyMax) return null", replace: "> rule.monthlyMax) return null" }],
+    tests: [`${CORE}/top-ups.test.ts`],
+  },
+  {
+    name: "request for a top-up that any grant closes",
+    file: `${CORE}/top-ups.ts`,
+    edits: [{ find: 'grant.kind === "purchase" && grant.pool', replace: "grant.pool" }],
+    tests: [`${CORE}/top-ups.test.ts`],
+  },
 ];
