@@ -87,8 +87,9 @@ function followTopUps(script: Script): void {
     if (wallet === null || (change === null && !isDecided)) continue;
     const now =
       change === null ? Math.max(step.clock, wallet.decidedAt, catalog.changedAt) : wallet.decidedAt;
-    // A step that only writes what is due decides as if the customer were blocked.
-    const mayAsk = wallet.assignment !== null && !wallet.isBlocked && step.act.kind !== "notice";
+    // A step that only writes what is due decides as if the customer were blocked, unless the customer never had a plan.
+    const isWritten = step.act.kind === "notice" && (before?.assignmentCount ?? 0) > 0;
+    const mayAsk = wallet.assignment !== null && !wallet.isBlocked && !isWritten;
     expect(requestsOf(catalog, change)).toEqual(
       topUps.add(change ?? { entries: [], grants: [] }, now, mayAsk),
     );
