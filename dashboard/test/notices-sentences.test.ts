@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { NOTICE_TYPES } from "../../service/src/entitlement/catalog.ts";
-import { lowBalancesText, nameLowBalances, readLowBalances } from "../src/features/catalog/low-balances.ts";
 import { bodyOf, refreshAfter } from "../src/features/webhooks/webhook.ts";
+import { lowBalancesText, nameLowBalances, readLowBalances } from "../src/format/low-balances.ts";
 import {
   describeNotice,
   NOTICE_TYPES as NAMED,
@@ -43,12 +43,12 @@ test.for([
   [
     "topup.due",
     { pool: "credits", below: 200, balance: 40, credits: 1_000, topUpId: "top_1", attempt: 1 },
-    "1,000 Credits requested. 40 left.",
+    "Credits: 1,000 requested. 40 left.",
   ],
   [
     "topup.due",
     { pool: "credits", below: 200, balance: 40, credits: 1_000, topUpId: "top_1", attempt: 2 },
-    "1,000 Credits requested, attempt 2. 40 left.",
+    "Credits: 1,000 requested, attempt 2. 40 left.",
   ],
   ["webhook.test", {}, null],
   ["member.joined", { member: "m_7" }, null],

@@ -21,7 +21,7 @@ const ROOMS: Record<string, readonly string[]> = {
 
 /** Features in the same area may import from each other. */
 const AREAS = [
-  ["customers", "credits", "holds", "ledger", "assignments", "overrides", "requests"],
+  ["customers", "credits", "holds", "ledger", "assignments", "overrides", "alerts", "requests"],
   ["catalog", "plans"],
   ["home", "welcome"],
   ["usage", "months", "exports"],

@@ -85,8 +85,8 @@ export function describeNotice(type: string, data: Data, names: Names): string |
       return `${feature}: ${countOf(numberIn(data, "credits"), "credit")} not covered.`;
     case "topup.due": {
       const attempt = numberIn(data, "attempt");
-      const requested = `${formatCount(numberIn(data, "credits"))} ${pool} requested`;
-      return `${requested}${attempt > 1 ? `, attempt ${formatCount(attempt)}` : ""}. ${formatCount(balance)} left.`;
+      const repeat = attempt > 1 ? `, attempt ${formatCount(attempt)}` : "";
+      return `${pool}: ${formatCount(numberIn(data, "credits"))} requested${repeat}. ${formatCount(balance)} left.`;
     }
   }
 }

@@ -3,6 +3,7 @@ import { PenLine, Plus } from "lucide-react";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
+import { lowBalancesText, nameLowBalances, readLowBalances } from "../../format/low-balances.ts";
 import { countOf } from "../../format/numbers.ts";
 import { keyOfName, nameOfKey } from "../../format/terms.ts";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
@@ -15,7 +16,6 @@ import { type Column, csvColumn, ListTable } from "../../ui/table.tsx";
 import { Muted } from "../../ui/text.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
-import { lowBalancesText, nameLowBalances, readLowBalances } from "./low-balances.ts";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
 /** Credit pools. Most environments need only one. */

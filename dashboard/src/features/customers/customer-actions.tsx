@@ -1,5 +1,15 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus, SlidersHorizontal } from "lucide-react";
+import {
+  Ban,
+  BellRing,
+  CalendarX,
+  CircleCheck,
+  Ellipsis,
+  Eraser,
+  Pencil,
+  Plus,
+  SlidersHorizontal,
+} from "lucide-react";
 import { useState } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
@@ -9,6 +19,7 @@ import { WriteDialog } from "../../ui/dialog.tsx";
 import { lazyDialog } from "../../ui/lazy.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { notify } from "../../ui/toast.tsx";
+import { EditAlertsDialog } from "../alerts/alerts-card.tsx";
 import { CancelPlanDialog } from "../assignments/plan-standing.tsx";
 import { EditOverridesDialog } from "../overrides/overrides-card.tsx";
 import type { Customer, LinkedDialog } from "./queries.ts";
@@ -25,12 +36,13 @@ const CustomerDialog = lazyDialog(() =>
   import("./customer-form.tsx").then((module) => module.CustomerDialog),
 );
 
-type Act = "credits" | "plan" | "cancel" | "overrides" | "edit" | "block" | "erase";
+type Act = "credits" | "plan" | "cancel" | "overrides" | "alerts" | "edit" | "block" | "erase";
 
 const ACTS: Record<LinkedDialog, Act> = {
   "add-credits": "credits",
   "assign-plan": "plan",
   "edit-overrides": "overrides",
+  "edit-alerts": "alerts",
   unblock: "block",
 };
 
@@ -62,6 +74,9 @@ export function CustomerActions({ customer }: { customer: Customer }) {
         <MenuItem icon={SlidersHorizontal} onClick={() => setAct("overrides")}>
           Edit overrides
         </MenuItem>
+        <MenuItem icon={BellRing} onClick={() => setAct("alerts")}>
+          Edit alerts and top-ups
+        </MenuItem>
         {customer.plan !== null && !customer.plan.isDefault && (
           <MenuItem icon={CalendarX} onClick={() => setAct("cancel")}>
             Cancel plan
@@ -82,6 +97,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       {act === "credits" && <AddCreditsDialog {...dialog} />}
       {act === "plan" && <AssignPlanDialog {...dialog} />}
       {act === "overrides" && <EditOverridesDialog {...dialog} />}
+      {act === "alerts" && <EditAlertsDialog {...dialog} />}
       {act === "cancel" && <CancelPlanDialog {...dialog} />}
       {act === "block" && <BlockDialog {...dialog} />}
       {act === "edit" && (

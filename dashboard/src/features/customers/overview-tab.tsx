@@ -13,6 +13,7 @@ import { lazyChart } from "../../ui/lazy.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
+import { AlertsCard } from "../alerts/alerts-card.tsx";
 import { grantOfEntry } from "../credits/grants.ts";
 import { findDuplicates } from "../ledger/ledger-duplicates.ts";
 import { type Entry, type Grant, knownGrantsQuery } from "../ledger/queries.ts";
@@ -68,6 +69,7 @@ export function OverviewTab() {
       <div className="flex min-w-0 flex-col gap-6">
         <PlanCard customer={customer} grants={grants} />
         <OverridesCard customer={customer} grants={grants} />
+        <AlertsCard customer={customer} />
         <About customer={customer} />
       </div>
     </div>

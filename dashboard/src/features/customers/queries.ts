@@ -26,9 +26,9 @@ export type CustomerFilters = SearchOf<typeof FILTERS>;
 export const readFilters = searchOf(FILTERS);
 
 /** Dialog that a link from another page opens. */
-export type LinkedDialog = "add-credits" | "assign-plan" | "edit-overrides" | "unblock";
+export type LinkedDialog = "add-credits" | "assign-plan" | "edit-overrides" | "edit-alerts" | "unblock";
 export const readLinkedDialog = searchOf({
-  do: choice<LinkedDialog>(["add-credits", "assign-plan", "edit-overrides", "unblock"]),
+  do: choice<LinkedDialog>(["add-credits", "assign-plan", "edit-overrides", "edit-alerts", "unblock"]),
 });
 
 /** Search parameters of the usage page, without the customer, because the path contains the customer ID. */

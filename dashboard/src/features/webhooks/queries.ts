@@ -1,16 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Item, type Scope, scopeOf } from "../../api/answer.ts";
-import { pagesOf, wholeListOf } from "../../api/lists.ts";
+import { pagesOf } from "../../api/lists.ts";
+import { WEBHOOKS_PATH, webhooksQuery } from "../../api/webhook-list.ts";
 import { choice, type SearchOf, searchOf } from "../../format/search.ts";
+
+export { WEBHOOKS_PATH, webhooksQuery };
 
 export type Webhook = Item<"listWebhooks">;
 export type Delivery = Item<"listDeliveries">;
-
-export const WEBHOOKS_PATH = "/manage/v1/projects/{projectId}/{environment}/webhooks";
-
-export function webhooksQuery(scope: Scope) {
-  return wholeListOf(WEBHOOKS_PATH, { params: { path: scopeOf(scope) } });
-}
 
 /** One webhook of the list, because the API has no call for one. Null if it is not found. */
 export function webhookQuery(scope: Scope, id: string) {

@@ -1,5 +1,5 @@
-import { formatCount, readWhole } from "../../format/numbers.ts";
-import { joinList } from "../../format/terms.ts";
+import { formatCount, readWhole } from "./numbers.ts";
+import { joinList } from "./terms.ts";
 
 const COUNT_MAX = 10;
 const BALANCE_MAX = 1_000_000_000_000;
