@@ -22,6 +22,21 @@ test.for([
   ["member.sign_on_connected", {}, "connected single sign-on"],
   ["member.invited", { role: "viewer" }, "invited x as a viewer"],
   ["member.invited", { role: "admin" }, "invited x as an admin"],
+  ["member.signed_in", { openedWith: "password" }, "logged in"],
+  ["member.signed_in", { openedWith: "recovery_code" }, "logged in with a recovery code"],
+  ["member.passkey_added", { passkey: "Phone" }, "added passkey Phone"],
+  ["member.second_factor_reset", {}, "reset the second factor of x"],
+  [
+    "member.passkey_refused",
+    { passkey: "Phone", address: "203.0.113.7" },
+    "rejected passkey Phone of x from 203.0.113.7, because it may have been copied",
+  ],
+  [
+    "workspace.second_factor_changed",
+    { requiredFrom: "admin" },
+    "required a second factor from admins and above",
+  ],
+  ["workspace.second_factor_changed", { requiredFrom: null }, "stopped requiring a second factor"],
   [
     "member.session_ended",
     { address: "203.0.113.7" },

@@ -63,7 +63,7 @@ export const SETTINGS = {
   HOST: "address to listen on (default: 127.0.0.1)",
   PORT: "port to listen on (default: 3300)",
   PUBLIC_URL:
-    "URL of this installation, such as https://purser.example.com, for links and error types (default: none)",
+    "URL of this installation, such as https://purser.example.com, for links, error types and passkeys (default: none)",
   METRICS_HOST: "address of /metrics, /livez and /readyz (default: 127.0.0.1)",
   METRICS_PORT: "port of /metrics, /livez and /readyz (default: 9464)",
   TLS_CERT_FILE: "serve HTTPS with this certificate chain (PEM), together with TLS_KEY_FILE",

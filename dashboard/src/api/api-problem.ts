@@ -7,6 +7,7 @@ type ProblemFields = {
   detail: string;
   requestId: string | null;
   errors: readonly FieldError[];
+  body?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 };
 
@@ -18,14 +19,17 @@ export class ApiProblem extends Error {
   readonly title: string;
   readonly requestId: string | null;
   readonly errors: readonly FieldError[];
+  /** The whole response, for members that only some errors have. */
+  readonly body: Readonly<Record<string, unknown>>;
 
-  constructor({ status, code, title, detail, requestId, errors, cause }: ProblemFields) {
+  constructor({ status, code, title, detail, requestId, errors, body = {}, cause }: ProblemFields) {
     super(detail, { cause });
     this.status = status;
     this.code = code;
     this.title = title;
     this.requestId = requestId;
     this.errors = errors;
+    this.body = body;
   }
 }
 
@@ -38,6 +42,7 @@ export function readProblem(status: number, body: unknown): ApiProblem {
     detail: textOf(fields["detail"]) ?? "A proxy or gateway responded instead of Purser.",
     requestId: textOf(fields["requestId"]),
     errors: Array.isArray(fields["errors"]) ? fields["errors"].flatMap(readFieldError) : [],
+    body: fields,
   });
 }
 

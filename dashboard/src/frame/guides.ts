@@ -44,6 +44,6 @@ export const PAGE_GUIDES: Readonly<Record<string, string>> = {
   "/workspace/settings": `${API}#history-window`,
   "/workspace/settings/projects": `${GUIDES}/concepts`,
   "/workspace/settings/health": "/docs/operations/health",
-  "/workspace/settings/profile": `${GUIDES}/dashboard`,
+  "/workspace/settings/profile": `${GUIDES}/second-factor`,
   "/workspace/settings/single-sign-on": `${GUIDES}/single-sign-on`,
 };

@@ -3,7 +3,7 @@ import { withArticle } from "../../format/terms.ts";
 import { countIn, type Entry, listIn, textIn } from "./entry.ts";
 import { type Describe, type Piece, strong, subject } from "./piece.ts";
 
-/** Sentence for each audited action on members, their sessions and links. */
+/** Sentences for actions on members, sessions, links and second factors. */
 export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   "member.created": (entry) => ["created the first owner, ", subject(entry)],
   "member.invited": (entry) => [
@@ -13,7 +13,11 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
-  "member.signed_in": ({ after }) => ["logged in", ...fromAddress(after)],
+  "member.signed_in": ({ after }) => [
+    "logged in",
+    LOGGED_IN_WITH[textIn(after, "openedWith") ?? ""] ?? "",
+    ...fromAddress(after),
+  ],
   "member.signed_out": ({ after }) => [
     after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
     ...fromAddress(after),
@@ -48,6 +52,31 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
     subject(entry),
     ...fromAddresses(entry),
   ],
+  "member.second_factor_failed": (entry) => [
+    "rejected ",
+    attemptsOf(entry, "second factor"),
+    " for ",
+    subject(entry),
+    ...fromAddresses(entry),
+  ],
+  "member.passkey_refused": (entry) => [
+    "rejected passkey ",
+    strong(textIn(entry.after, "passkey") ?? "?"),
+    " of ",
+    subject(entry),
+    ...fromAddress(entry.after),
+    ", because it may have been copied",
+  ],
+  "member.passkey_added": ({ after }) => ["added passkey ", strong(textIn(after, "passkey") ?? "?")],
+  "member.passkey_renamed": ({ before, after }) => [
+    "renamed passkey ",
+    strong(textIn(before, "passkey") ?? "?"),
+    " to ",
+    strong(textIn(after, "passkey") ?? "?"),
+  ],
+  "member.passkey_deleted": ({ before }) => ["deleted passkey ", strong(textIn(before, "passkey") ?? "?")],
+  "member.recovery_codes_created": () => ["created new recovery codes"],
+  "member.second_factor_reset": (entry) => ["reset the second factor of ", subject(entry)],
   "member.owner_reset": (entry) => [
     "made ",
     subject(entry),
@@ -59,6 +88,13 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   "member.password_changed": () => ["changed their password"],
   "member.password_reset": (entry) => ["reset the password for ", subject(entry)],
   "member.password_link_made": (entry) => ["created a password reset link for ", subject(entry)],
+};
+
+/** Nothing for a password or a link alone. */
+const LOGGED_IN_WITH: Readonly<Record<string, string>> = {
+  passkey: " with a passkey",
+  recovery_code: " with a recovery code",
+  single_sign_on: " with single sign-on",
 };
 
 /** A sentence about a new role. Null if the role is unchanged. */

@@ -121,6 +121,11 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "project.created": (entry) => ["created project ", subject(entry)],
   "project.renamed": (entry) => ["renamed a project", ...fromTo(entry)],
   "workspace.changed": () => ["edited the workspace settings"],
+  "workspace.second_factor_changed": ({ after }) => {
+    const role = textIn(after, "requiredFrom");
+    if (role === null) return ["stopped requiring a second factor"];
+    return ["required a second factor from ", strong(role === "owner" ? "owners" : `${role}s and above`)];
+  },
   ...MEMBER_SENTENCES,
 };
 

@@ -1,13 +1,15 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
+import { secondFactorOf } from "../../api/passkeys.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
 import { AuthCard, Divider, isLinkInvalid, takeLinkToken, useSessionStart } from "./auth-card.tsx";
+import { SecondFactorStep } from "./second-factor.tsx";
 import { ProviderLogOut, SignOnButton, SignOnProblem } from "./sign-on.tsx";
 
 const logInRoute = getRouteApi("/log-in");
@@ -17,6 +19,9 @@ export function LogInPage() {
   const { next, problem, local } = logInRoute.useSearch();
   const { isConfigured, isRequired } = logInRoute.useLoaderData();
   const isLocal = !isRequired || local === true;
+  const logIn = useLogIn(next);
+  const asked = secondFactorOf(logIn.error);
+  if (asked !== null) return <SecondFactorStep asked={asked} next={next} onRestart={logIn.reset} />;
   return (
     <AuthCard title="Log in">
       <div className="flex flex-col gap-4">
@@ -25,7 +30,7 @@ export function LogInPage() {
         {isConfigured && <SignOnButton next={next} isMain={!isLocal} />}
         {isConfigured && isLocal && <Divider>or with a password</Divider>}
         {isLocal ? (
-          <PasswordForm next={next} isAlone={!isConfigured} />
+          <PasswordForm logIn={logIn} isAlone={!isConfigured} />
         ) : (
           <p className="text-caption text-muted">
             <TextLink to="/log-in" search={{ ...(next === undefined ? {} : { next }), local: true }}>
@@ -38,9 +43,12 @@ export function LogInPage() {
   );
 }
 
-function PasswordForm({ next, isAlone }: { next: string | undefined; isAlone: boolean }) {
+function useLogIn(next: string | undefined) {
+  return useWrite("post", "/manage/v1/session", { onSuccess: useSessionStart(next) });
+}
+
+function PasswordForm({ logIn, isAlone }: { logIn: ReturnType<typeof useLogIn>; isAlone: boolean }) {
   const { register, handleSubmit } = useForm<Body<"logIn">>();
-  const logIn = useWrite("post", "/manage/v1/session", { onSuccess: useSessionStart(next) });
   return (
     <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => logIn.mutate({ body }))}>
       <TextField
@@ -201,6 +209,12 @@ function LinkPage({
   const [token] = useState(takeLinkToken);
   const { register, handleSubmit } = useForm<{ password?: string }>();
   const redeem = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
+  const navigate = useNavigate();
+  const asked = secondFactorOf(redeem.error);
+  if (asked !== null) {
+    // The link was used, so a new log-in starts with the password.
+    return <SecondFactorStep asked={asked} onRestart={() => void navigate({ to: "/log-in" })} />;
+  }
   if (token === null || isLinkInvalid(redeem.error)) {
     return (
       <AuthCard title={title}>

@@ -1,5 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { KeyRound, Link2, Pencil, UserRoundMinus, UserRoundPlus } from "lucide-react";
+import { KeyRound, Link2, Pencil, ShieldOff, UserRoundMinus, UserRoundPlus } from "lucide-react";
 import { useState } from "react";
 import { mayActAs } from "../../api/session.ts";
 import { nameOfCreator } from "../../format/creator.ts";
@@ -14,6 +14,7 @@ import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, LINK_NAMES, RemoveMemberDialog } from "./member-changes.tsx";
 import { InviteDialog, NewLinkDialog } from "./member-links.tsx";
+import { ResetSecondFactorDialog } from "./reset-second-factor.tsx";
 import { isLastOwner, type Member, nameOfRole, ROLES } from "./roles.ts";
 
 type Open = { readonly action: MemberAction; readonly member: Member };
@@ -58,6 +59,7 @@ export function MembersPage() {
       {open?.action === "edit" && (
         <EditMemberDialog member={open.member} isLastOwner={isLast(open.member)} onClose={close} />
       )}
+      {open?.action === "reset" && <ResetSecondFactorDialog member={open.member} onClose={close} />}
       {open?.action === "link" && <NewLinkDialog member={open.member} onClose={close} />}
       {open?.action === "remove" && <RemoveMemberDialog member={open.member} onClose={close} />}
     </Page>
@@ -91,6 +93,13 @@ function columnsOf({
           {isLast(member) && <div className="text-caption text-muted">The only owner</div>}
         </>
       ),
+    },
+    {
+      isShown: mayManage,
+      name: "Passkey",
+      hidesBelow: "md",
+      csv: ({ hasPasskey }) => (hasPasskey === true ? "Yes" : "No"),
+      cell: ({ hasPasskey }) => (hasPasskey === true ? "Yes" : <span className="text-muted">No</span>),
     },
     {
       name: "Created",
@@ -143,7 +152,7 @@ function OpenLink({ member: { status, openLink } }: { member: Member }) {
   );
 }
 
-type MemberAction = "edit" | "link" | "remove";
+type MemberAction = "edit" | "link" | "reset" | "remove";
 
 function MemberMenu({
   member,
@@ -154,7 +163,7 @@ function MemberMenu({
   isLastOwner: boolean;
   onAct: (action: MemberAction) => void;
 }) {
-  const { role } = useSession();
+  const { id, role } = useSession();
   // Members cannot change members with higher roles. A password reset link would let them take over such an account.
   if (!mayActAs(role, member.role))
     return <span className="text-caption text-muted">Only owners can edit</span>;
@@ -167,6 +176,11 @@ function MemberMenu({
       <MenuItem icon={isInvited ? Link2 : KeyRound} onClick={() => onAct("link")}>
         {isInvited ? "Create new invitation link" : "Create password reset link"}
       </MenuItem>
+      {member.hasPasskey === true && member.id !== id && (
+        <MenuItem icon={ShieldOff} onClick={() => onAct("reset")}>
+          Reset second factor
+        </MenuItem>
+      )}
       <MenuSeparator />
       {isLastOwner ? (
         <MenuLabel>

@@ -4,6 +4,7 @@ import { useForm } from "react-hook-form";
 import type { Body, Item } from "../../api/answer.ts";
 import { mayActAs } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
+import { nameOfBrowser } from "../../format/browsers.ts";
 import { countOf } from "../../format/numbers.ts";
 import type { Clock } from "../../format/times.ts";
 import { useSession } from "../../frame/use-scope.ts";
@@ -19,7 +20,9 @@ import { notify } from "../../ui/toast.tsx";
 import { ownSignOnQuery, sessionsQuery } from "../workspace/queries.ts";
 import { HealthCard } from "./health-card.tsx";
 import { OwnSignOnCard } from "./own-sign-on-card.tsx";
+import { PasskeysCard } from "./passkeys-card.tsx";
 import { ProjectsCard } from "./projects-card.tsx";
+import { SecondFactorCard } from "./second-factor-card.tsx";
 import { SignOnCards } from "./sign-on-tab.tsx";
 import { WorkspaceCard } from "./workspace-card.tsx";
 
@@ -52,6 +55,7 @@ export function WorkspaceTab() {
   return (
     <SettingsTab tab="Workspace">
       <WorkspaceCard />
+      <SecondFactorCard />
     </SettingsTab>
   );
 }
@@ -90,6 +94,7 @@ export function ProfileTab() {
         </div>
         <PreferencesCard />
       </div>
+      <PasskeysCard />
       <SessionsCard />
     </SettingsTab>
   );
@@ -266,32 +271,4 @@ function Browser({
       </div>
     </>
   );
-}
-
-/** Most specific first: many user agents also contain Chrome or Safari. */
-const BROWSERS = [
-  ["Edg/", "Edge"],
-  ["OPR/", "Opera"],
-  ["Firefox/", "Firefox"],
-  ["Chrome/", "Chrome"],
-  ["Safari/", "Safari"],
-] as const;
-
-const SYSTEMS = [
-  ["Android", "Android"],
-  ["iPhone", "iPhone"],
-  ["iPad", "iPad"],
-  ["Windows", "Windows"],
-  ["Mac OS X", "macOS"],
-  ["Linux", "Linux"],
-] as const;
-
-/** "Firefox on Linux", from the user agent. */
-function nameOfBrowser(userAgent: string | null): string {
-  if (userAgent === null || userAgent === "") return "Unknown browser";
-  const find = (names: readonly (readonly [string, string])[]) =>
-    names.find(([mark]) => userAgent.includes(mark))?.[1];
-  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
-  if (browser === undefined) return userAgent.split(/[\s/]/, 1)[0] ?? userAgent;
-  return system === undefined ? browser : `${browser} on ${system}`;
 }

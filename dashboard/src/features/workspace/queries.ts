@@ -33,6 +33,9 @@ export const ownSignOnQuery = queryOf("get", "/manage/v1/session/sign-on", {}, {
 
 export const signOnSettingsQuery = queryOf("get", "/manage/v1/single-sign-on/settings");
 
+/** Never cached: another browser may have used a recovery code. */
+export const passkeysQuery = queryOf("get", "/manage/v1/passkeys", {}, { staleTime: 0 });
+
 export const workspaceQuery = queryOf("get", "/manage/v1/workspace");
 
 /** Health and the clock offset, assuming that the database clock is read in the middle of the call. */

@@ -10,6 +10,7 @@ import {
   healthQuery,
   membersQuery,
   ownSignOnQuery,
+  passkeysQuery,
   sessionsQuery,
   signOnSettingsQuery,
   tokensQuery,
@@ -93,7 +94,11 @@ const settingsRoutes = [
       ...(search["connected"] === true ? { connected: true } : {}),
     }),
     loader: ({ context: { queryClient } }) =>
-      Promise.all([queryClient.fetchQuery(sessionsQuery), queryClient.fetchQuery(ownSignOnQuery)]),
+      Promise.all([
+        queryClient.fetchQuery(sessionsQuery),
+        queryClient.fetchQuery(ownSignOnQuery),
+        queryClient.fetchQuery(passkeysQuery),
+      ]),
     component: lazyRouteComponent(importSettings, "ProfileTab"),
   }),
 ] as const;

@@ -1,0 +1,35 @@
+import { refresh, useWrite } from "../../api/use-write.ts";
+import { countOf } from "../../format/numbers.ts";
+import { Callout } from "../../ui/callout.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { notify } from "../../ui/toast.tsx";
+import type { Member } from "./roles.ts";
+
+/** For a member who lost all passkeys and recovery codes. */
+export function ResetSecondFactorDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { id, name, email } = member;
+  const reset = useWrite("post", "/manage/v1/members/{id}/second-factor/reset", {
+    onSuccess: async ({ passkeysDeleted }) => {
+      await refresh("members");
+      notify(`Reset the second factor of ${name}`, `${countOf(passkeysDeleted, "passkey")} deleted`);
+      onClose();
+    },
+  });
+  return (
+    <WriteDialog
+      title={`Reset second factor of ${name}`}
+      note={email}
+      write={reset}
+      request={{ params: { path: { id } } }}
+      action="Reset second factor"
+      tone="danger"
+      onClose={onClose}
+    >
+      <p>Deletes their passkeys and recovery codes, and ends their sessions.</p>
+      <Callout tone="warn" title="Make sure that this is really their request">
+        Afterward, their password alone logs them in. If their role needs a passkey, they add one at that
+        log-in.
+      </Callout>
+    </WriteDialog>
+  );
+}

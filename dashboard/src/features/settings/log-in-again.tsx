@@ -1,0 +1,31 @@
+import { useNavigate } from "@tanstack/react-router";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { clearUserData } from "../../api/query-client.ts";
+import { useWrite } from "../../api/use-write.ts";
+import { Button } from "../../ui/button.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+
+/** Offers a new log-in for changes that need a recent one. Shows every other error as usual. */
+export function LogInAgain({ error }: { error: unknown }) {
+  const navigate = useNavigate();
+  const logOut = useWrite("delete", "/manage/v1/session", {
+    onSuccess: async () => {
+      const next = window.location.pathname;
+      clearUserData();
+      await navigate({ to: "/log-in", search: { next } });
+    },
+  });
+  if (!(error instanceof ApiProblem) || error.code !== "recent_log_in_required") {
+    return <ProblemCallout error={logOut.error ?? error} />;
+  }
+  return (
+    <Callout tone="warn" title="Log in again to make this change">
+      <p>You then have 10 minutes. You return to this page.</p>
+      <div className="mt-2">
+        <Button isBusy={logOut.isPending} onClick={() => logOut.mutate({})}>
+          Log in again
+        </Button>
+      </div>
+    </Callout>
+  );
+}
