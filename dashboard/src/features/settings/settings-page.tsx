@@ -41,7 +41,7 @@ function SettingsTab({ tab, children }: { tab: (typeof TABS)[number]["name"]; ch
     <Page title={tab === "Workspace" ? "Settings" : tab} heading="Settings">
       <TabLinks label="Settings">
         {TABS.filter((each) => mayActAs(role, each.role)).map(({ name, to }) => (
-          <TabLink key={name} to={to} activeOptions={{ exact: true }}>
+          <TabLink key={name} to={to} activeOptions={{ exact: true, includeSearch: false }}>
             {name}
           </TabLink>
         ))}

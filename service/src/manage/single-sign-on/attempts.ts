@@ -38,9 +38,10 @@ export function endAttempt(control: Pool, token: string): Promise<SignOnAttempt 
   return transaction(control, (tx) => useAttempt(tx, hashSecret(token)));
 }
 
-/** A path on this site, to which the browser returns. `/` for anything else, because a redirect must not lead to another site. */
+/**
+ * A path on this site, to which the browser returns. `/` for anything else, because a redirect must not lead to another site. Browsers
+ * read a backslash as a slash, and ignore tabs and line breaks.
+ */
 export function readReturnPath(text: string | undefined): string {
-  if (text === undefined || text.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return "/";
-  const here = "http://purser.invalid";
-  return URL.parse(text, here)?.origin === here ? text : "/";
+  return text !== undefined && text.length <= 1_000 && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : "/";
 }

@@ -86,8 +86,8 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
     query: strictObject({
       next: Type.Optional(
         Type.String({
-          maxLength: 2_000,
-          description: "The dashboard path to open after the login. Other values are ignored.",
+          description:
+            "The dashboard path to open after the login, of at most 1,000 characters. Other values are ignored.",
           examples: ["/projects/1/live"],
         }),
       ),
