@@ -227,17 +227,6 @@ export async function verify(databaseUrl: string): Promise<CommandRun> {
   return run;
 }
 
-/** Ticks of `/proc/PID/stat` per second, on every Linux that Node supports. */
-const TICKS_PER_SECOND = 100;
-
-/** Processor time of a process since its start, in user and system mode. */
-export async function readProcessorMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name of the program, which is in parentheses and may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1_000;
-}
-
 async function readMegabytes(child: ChildProcess | null, name: "VmHWM" | "VmRSS"): Promise<number> {
   const status = await readFile(`/proc/${child?.pid}/status`, "utf8");
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1_024;

@@ -232,8 +232,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/top-ups.ts`,
     edits: [
       {
-        find: "now < open.askedAt + REPEAT_AFTER_MS",
-        replace: "now < open.askedAt + REPEAT_AFTER_MS / 2",
+        find: "askedAt + REPEAT_AFTER_MS *",
+        replace: "askedAt + (REPEAT_AFTER_MS / 2) *",
       },
     ],
     tests: [`${CORE}/top-ups.test.ts`],
@@ -248,6 +248,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "request for a top-up that any grant closes",
     file: `${CORE}/top-ups.ts`,
     edits: [{ find: 'grant.kind === "purchase" && grant.pool', replace: "grant.pool" }],
+    tests: [`${CORE}/top-ups.test.ts`],
+  },
+  {
+    name: "request for a top-up that a revocation opens",
+    file: `${CORE}/top-ups.ts`,
+    edits: [{ find: 'mode === "repeat" || requestsInMonth', replace: "requestsInMonth" }],
     tests: [`${CORE}/top-ups.test.ts`],
   },
 ];

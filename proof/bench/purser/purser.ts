@@ -5,10 +5,11 @@ import { isDeepStrictEqual } from "node:util";
 import { BATCH_EVENTS, CALLS, type CallName, CUSTOMERS, FEATURE } from "../../harness/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
-import { readProcessorMs, Service, THIS_TREE, verify } from "../../harness/purser.ts";
+import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runBareBatches } from "../bare/bare.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
+import { millisecondsSince, type ProcessorTimes, readProcessorTimes } from "./processor-time.ts";
 
 /** Warm-up time of a new process, in which V8 compiles its code. */
 const FIRST_WARM_UP_SECONDS = 8;
@@ -145,8 +146,7 @@ export class Purser {
     await options.untilStart?.();
     const timesBefore = await this.#processorTimes();
     const results = await run(options.seconds);
-    const times = await this.#processorTimes();
-    const processorMs = sum([...times].map(([pid, ms]) => ms - (timesBefore.get(pid) ?? 0)));
+    const processorMs = millisecondsSince(timesBefore, await this.#processorTimes());
     const bytes = growth(bytesBefore, await this.#count(BYTES));
     const grown = growth(rowsBefore, await this.#count(ROWS));
 
@@ -258,14 +258,9 @@ export class Purser {
     return this.#services.slice(0, processes).map(({ url }) => url);
   }
 
-  /** Processor time of the service's processes and of the backends of its connections, by process ID. */
-  async #processorTimes(): Promise<Map<number, number>> {
-    const backends = await this.#server.query(
-      this.#database,
-      "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-    );
-    const pids = [...this.#services.map(({ pid }) => pid), ...backends.map(({ pid }) => Number(pid))];
-    return new Map(await Promise.all(pids.map(async (pid) => [pid, await readProcessorMs(pid)] as const)));
+  #processorTimes(): Promise<ProcessorTimes> {
+    const pids = this.#services.map(({ pid }) => pid);
+    return readProcessorTimes(this.#server, this.#database, pids);
   }
 
   #target(url: string, { call, ...load }: Load) {

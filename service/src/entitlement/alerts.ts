@@ -18,25 +18,27 @@ export type PoolAlerts = {
   readonly topUp: TopUpRule | null;
 };
 
-/** If the balance is below `below`, request a top-up of `credits`, at most `monthlyMax` times in a calendar month (UTC). */
+/** If the balance is below `below`, request a top-up of `credits`, for at most `monthlyMax` top-ups in a calendar month (UTC). */
 export type TopUpRule = { readonly below: number; readonly credits: number; readonly monthlyMax: number };
 
 export type PoolTopUps = {
   readonly pool: PoolId;
-  /** Start of the month of the last request. */
+  /** Start of the month of the last request or repeat. */
   readonly month: Instant;
-  /** How many top-ups were requested in that month. */
+  /** How many top-ups were requested in that month. A top-up that is repeated in another month counts in both. */
   readonly requests: number;
   readonly open: OpenTopUp | null;
 };
 
-/** A request that no purchase has answered. It is repeated after `REPEAT_AFTER_MS`. */
+/** A request that no purchase has answered. Kept while its rule is removed, because its payment may still be processed. */
 export type OpenTopUp = {
   readonly number: number;
   readonly requestedAt: Instant;
   /** How often webhooks were told, and when last. */
   readonly attempt: number;
   readonly askedAt: Instant;
+  /** The smallest number of credits that was requested. A smaller purchase does not answer the request. */
+  readonly credits: number;
 };
 
 export const NO_ALERTS: Alerts = { pools: [], topUps: [], topUpCount: 0 };
@@ -44,5 +46,7 @@ export const NO_ALERTS: Alerts = { pools: [], topUps: [], topUpCount: 0 };
 /** Maximum number of pools with rules. Every charge writes the whole wallet. */
 export const ALERT_POOLS_MAX = 20;
 
-/** Long enough for the payment of the previous attempt to succeed or fail. */
+/** Time until the first repeat. It doubles with each repeat, because banks limit how often a declined card may be charged. */
 export const REPEAT_AFTER_MS = 86_400_000;
+/** The longest time between two attempts is 32 days. */
+export const DOUBLINGS_MAX = 5;

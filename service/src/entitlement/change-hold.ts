@@ -12,6 +12,7 @@ import { setAside } from "./open-hold.ts";
 import { overageLeftIn } from "./overage.ts";
 import { join, sumOf } from "./part-lists.ts";
 import { isAhead } from "./period.ts";
+import type { TopUpMode } from "./top-ups.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
 /** Maximum duration of a hold, including all extensions. */
@@ -55,7 +56,7 @@ export function settleHold(
     isLate,
   });
   draft.noteHold("settled", hold);
-  return { kind: "settled", items, isLate, change: finishChanged(draft, now) };
+  return { kind: "settled", items, isLate, change: finishChanged(draft, now, "open") };
 }
 
 export type ReleaseOutcome =
@@ -71,7 +72,7 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
   const items = closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
   draft.noteHold("released", hold);
-  return { kind: "released", items, change: finishChanged(draft, now) };
+  return { kind: "released", items, change: finishChanged(draft, now, "repeat") };
 }
 
 /** Releases all holds. The wallet must have been read with all of its holds. */
@@ -191,8 +192,8 @@ function holdMore(draft: Draft, hold: Hold, item: HeldItem, total: number): Held
   };
 }
 
-function finishChanged(draft: Draft, now: Instant): Change {
-  const change = draft.finish(now);
+function finishChanged(draft: Draft, now: Instant, mode: TopUpMode): Change {
+  const change = draft.finish(now, mode);
   assert(change !== null, "a hold that ends changes the wallet");
   return change;
 }

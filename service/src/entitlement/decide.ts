@@ -148,13 +148,13 @@ export function decide(
   const verdict = { allowed: denial === null, ...(denial ?? NO_DENIAL) };
   if (denial !== null || take === null) {
     const items = priced.map((item) => toItem(item, item.before, null));
-    return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold: null };
+    return { kind: "decided", ...verdict, items, change: draft.finish(now, "open"), planVersion, hold: null };
   }
   const { entries, hold } = take(draft, priced);
   const items = priced.map((item, index) =>
     toItem(item, positionOf(draft.wallet, version, item, now), entries[index] ?? null),
   );
-  return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold };
+  return { kind: "decided", ...verdict, items, change: draft.finish(now, "open"), planVersion, hold };
 }
 
 /** Denies an unknown customer if there is no default plan, because there is no wallet to base a decision on. */

@@ -17,7 +17,7 @@ import type {
 } from "./entry.ts";
 import { takeNotice } from "./notices.ts";
 import { countOverage } from "./overage.ts";
-import { isTopUpDue } from "./top-ups.ts";
+import { isTopUpDue, type TopUpMode } from "./top-ups.ts";
 import {
   type Assignment,
   BALANCE_MAX,
@@ -196,8 +196,8 @@ export class Draft {
   }
 
   /** Returns everything to write. Null if nothing changed. */
-  finish(now: Instant): Change | null {
-    if (this.wallet === this.#before && !isTopUpDue(this.#catalog, this.wallet, now)) return null;
+  finish(now: Instant, mode: TopUpMode = "repeat"): Change | null {
+    if (this.wallet === this.#before && !isTopUpDue(this.#catalog, this.wallet, now, mode)) return null;
     const made = {
       wallet: { ...this.wallet, decidedAt: now },
       entries: this.#entries,
@@ -206,7 +206,7 @@ export class Draft {
       overrides: this.#overrides,
       holds: this.#holds,
     };
-    return takeNotice(this.#catalog, this.#before, made);
+    return takeNotice(this.#catalog, this.#before, made, mode);
   }
 
   #applyParts(parts: readonly Part[]): void {

@@ -10,16 +10,16 @@ import type { Wallet } from "./wallet.ts";
  */
 export class FoldedAlerts {
   readonly #grants: readonly GrantFacts[];
-  readonly #purchases = new Map<PoolId, Instant>();
+  readonly #purchases: { pool: PoolId; credits: number; at: Instant }[] = [];
 
   constructor(grants: readonly GrantFacts[]) {
     this.#grants = grants;
   }
 
-  add({ kind, pool, parts, effectiveAt }: Entry): void {
+  add({ kind, pool, amount, parts, effectiveAt: at }: Entry): void {
     if (kind !== "grant") return;
     const isPurchase = parts.some(({ grant }) => this.#grants[grant - 1]?.kind === "purchase");
-    if (isPurchase) this.#purchases.set(pool, effectiveAt);
+    if (isPurchase) this.#purchases.push({ pool, credits: amount, at });
   }
 
   compare({ alerts: { pools, topUps, topUpCount }, decidedAt }: Wallet): string | null {
@@ -29,15 +29,15 @@ export class FoldedAlerts {
     if (new Set(numbers).size < numbers.length || Math.max(topUps.length, ...numbers) > topUpCount)
       return `the wallet counts ${topUpCount} top-ups, but has others`;
     for (const { pool, requests, month, open } of topUps) {
-      const [where, hasRule] = [
-        `in pool ${pool}`,
-        pools.some((rule) => rule.pool === pool && rule.topUp !== null),
-      ];
+      const where = `in pool ${pool}`;
       if (requests < 1 || month > decidedAt) return `the top-ups ${where} were not requested`;
       if (open === null) continue;
-      if (!hasRule || !isInOrder(open, decidedAt)) return `the open request ${where} has no rule or times`;
-      const purchasedAt = this.#purchases.get(pool);
-      if (purchasedAt !== undefined && purchasedAt > open.requestedAt)
+      if (!isInOrder(open, decidedAt)) return `the times of the open request ${where} are not in order`;
+      // A later attempt may have requested fewer credits than the purchase had to have.
+      const answer = this.#purchases.find(
+        (bought) => bought.pool === pool && bought.at > open.askedAt && bought.credits >= open.credits,
+      );
+      if (answer !== undefined)
         return `a request for a top-up ${where} is open, but a purchase has closed it`;
     }
     return null;

@@ -5,7 +5,7 @@ import { dueAt } from "./due-at.ts";
 import type { Change, Entry, HoldChange, Notice, NoticeDetails } from "./entry.ts";
 import { limitPosition } from "./limits.ts";
 import { findOverride } from "./overrides.ts";
-import { requestTopUps } from "./top-ups.ts";
+import { requestTopUps, type TopUpMode } from "./top-ups.ts";
 import { balanceOf, heldIn, type Low, type Peak, type Wallet } from "./wallet.ts";
 
 /** A change before anyone has noticed it. */
@@ -18,8 +18,8 @@ const NONE: readonly never[] = [];
  * reversals raise the balance again: only a grant re-arms it. The same applies to a limit until its period ends. The wallet remembers what
  * its balances and counters no longer show. Without webhooks, it remembers nothing.
  */
-export function takeNotice(catalog: Catalog, before: Wallet, made: Made): Change {
-  const { alerts, notices: asked } = requestTopUps(catalog, made.wallet, made.grants);
+export function takeNotice(catalog: Catalog, before: Wallet, made: Made, mode: TopUpMode): Change {
+  const { alerts, notices: asked } = requestTopUps(catalog, made.wallet, made.grants, mode);
   const wallet = alerts === made.wallet.alerts ? made.wallet : { ...made.wallet, alerts };
   const isMoved = made.assignments.length > 0 || alerts !== before.alerts;
   const due = isMoved ? { at: dueAt(wallet, wallet.decidedAt) } : null;

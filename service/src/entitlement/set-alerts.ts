@@ -1,17 +1,18 @@
-import type { Instant } from "../primitives/brand.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { PoolAlerts } from "./alerts.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
+import { repeatAt } from "./top-ups.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** `unchanged`: the customer already has the same rules. The change contains only what was due. */
 type AlertsOutcome = { readonly kind: "changed" | "unchanged"; readonly change: Change | null };
 
 /**
- * Replaces all thresholds and rules of a customer. A rule that is removed closes its open request, and a changed rule keeps it. A rule whose
- * balance is already below its threshold requests a top-up immediately. Safe to repeat.
+ * Replaces all thresholds and rules of a customer. An open request stays open, because its payment may still be processed. If a rule returns
+ * after the time for a repeat, its old request is closed. A rule whose balance is already below requests a top-up immediately. Safe to repeat.
  */
 export function setAlerts(
   catalog: Catalog,
@@ -26,10 +27,19 @@ export function setAlerts(
   const pools = inOrder(request);
   if (JSON.stringify(pools) === JSON.stringify(alerts.pools))
     return { kind: "unchanged", change: draft.finish(now) };
-  const ruled = new Set(pools.filter(({ topUp }) => topUp !== null).map(({ pool }) => pool));
-  const topUps = alerts.topUps.map((other) => (ruled.has(other.pool) ? other : { ...other, open: null }));
+  const ruled = poolsWithRule(alerts.pools);
+  const returning = poolsWithRule(pools).difference(ruled);
+  const topUps = alerts.topUps.map((other) =>
+    returning.has(other.pool) && other.open !== null && now >= repeatAt(other.open)
+      ? { ...other, open: null }
+      : other,
+  );
   draft.wallet = { ...draft.wallet, alerts: { ...alerts, pools, topUps } };
-  return { kind: "changed", change: draft.finish(now) };
+  return { kind: "changed", change: draft.finish(now, "open") };
+}
+
+function poolsWithRule(pools: readonly PoolAlerts[]): Set<PoolId> {
+  return new Set(pools.filter(({ topUp }) => topUp !== null).map(({ pool }) => pool));
 }
 
 /** Sorted, without pools that have no rules, and with the same order of fields, so that two requests can be compared. */

@@ -13,6 +13,7 @@ import type { Catalog } from "./catalog.ts";
 import { dueAt } from "./due-at.ts";
 import type { Change, Entry, Notice } from "./entry.ts";
 import { setAlerts } from "./set-alerts.ts";
+import { repeatAt } from "./top-ups.ts";
 import { viewDue } from "./view-wallet.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,46 +26,69 @@ const RULES: readonly (TopUpRule | null)[] = [
   { below: 1_000, credits: 500, monthlyMax: 5 },
 ];
 
+type OpenedTopUp = {
+  readonly pool: PoolId;
+  readonly number: number;
+  readonly asked: { readonly at: number; readonly credits: number }[];
+  isClosed: boolean;
+};
+
 /** Requests for top-ups, derived from the ledger alone. Keeps lists of what happened instead of counters. */
 class RequestedTopUps {
   readonly #rules = new Map<PoolId, TopUpRule>();
-  readonly #opened: { pool: PoolId; number: number; month: string; asked: number[]; isClosed: boolean }[] =
-    [];
+  readonly #opened: OpenedTopUp[] = [];
   readonly #entries: Entry[] = [];
 
-  rule(pool: PoolId, rule: TopUpRule | null): void {
-    if (rule !== null) this.#rules.set(pool, rule);
+  rule(pool: PoolId, rule: TopUpRule | null, now: number): void {
+    if (rule === null) this.#rules.delete(pool);
     else {
-      this.#rules.delete(pool);
-      this.#close(pool);
+      const open = this.#openOf(pool);
+      if (!this.#rules.has(pool) && open !== undefined && now >= nextAttemptAt(open)) open.isClosed = true;
+      this.#rules.set(pool, rule);
     }
   }
 
   /** The requests that a change makes, as `pool number attempt balance`. */
-  add(change: Pick<Change, "entries" | "grants">, now: number, mayAsk: boolean): string[] {
+  add(change: Pick<Change, "entries" | "grants">, now: number, may: "nothing" | "repeat" | "open"): string[] {
     this.#entries.push(...change.entries);
-    for (const { kind, pool } of change.grants) if (kind === "purchase") this.#close(pool);
-    return mayAsk ? [...this.#rules].flatMap(([pool, rule]) => this.#ask(pool, rule, now)).sort() : [];
+    for (const { kind, pool, credits } of change.grants) {
+      const open = kind === "purchase" ? this.#openOf(pool) : undefined;
+      if (open?.asked.some((attempt) => attempt.credits <= credits)) open.isClosed = true;
+    }
+    if (may === "nothing") return [];
+    return [...this.#rules].flatMap(([pool, rule]) => this.#ask(pool, rule, now, may)).sort();
   }
 
-  #ask(pool: PoolId, { below, monthlyMax }: TopUpRule, now: number): string[] {
+  #openOf(pool: PoolId): OpenedTopUp | undefined {
+    return this.#opened.find((other) => other.pool === pool && !other.isClosed);
+  }
+
+  #ask(
+    pool: PoolId,
+    { below, credits, monthlyMax }: TopUpRule,
+    now: number,
+    may: "repeat" | "open",
+  ): string[] {
     const balance = this.#entries.findLast((entry) => entry.pool === pool)?.balanceAfter ?? 0;
     if (balance >= below) return [];
-    const month = new Date(now).toISOString().slice(0, 7);
-    let open = this.#opened.find((other) => other.pool === pool && !other.isClosed);
+    const isThisMonth = ({ at }: { at: number }): boolean =>
+      new Date(at).toISOString().slice(0, 7) === new Date(now).toISOString().slice(0, 7);
+    let open = this.#openOf(pool);
     if (open === undefined) {
-      if (this.#opened.filter((other) => other.pool === pool && other.month === month).length >= monthlyMax)
-        return [];
-      open = { pool, number: this.#opened.length + 1, month, asked: [], isClosed: false };
+      const inMonth = this.#opened.filter((other) => other.pool === pool && other.asked.some(isThisMonth));
+      if (may === "repeat" || inMonth.length >= monthlyMax) return [];
+      open = { pool, number: this.#opened.length + 1, asked: [], isClosed: false };
       this.#opened.push(open);
-    } else if (now - (open.asked.at(-1) ?? 0) < DAY_MS) return [];
-    open.asked.push(now);
+    } else if (now < nextAttemptAt(open)) return [];
+    open.asked.push({ at: now, credits });
     return [`${pool} ${open.number} ${open.asked.length} ${balance}`];
   }
+}
 
-  #close(pool: PoolId): void {
-    for (const other of this.#opened) if (other.pool === pool) other.isClosed = true;
-  }
+/** One day after the first attempt, two days after the second, and so on. */
+function nextAttemptAt({ asked }: OpenedTopUp): number {
+  const days = [1, 2, 4, 8, 16][asked.length - 1] ?? 32;
+  return (asked.at(-1)?.at ?? 0) + days * DAY_MS;
 }
 
 test(
@@ -87,14 +111,21 @@ function followTopUps(script: Script): void {
     if (wallet === null || (change === null && !isDecided)) continue;
     const now =
       change === null ? Math.max(step.clock, wallet.decidedAt, catalog.changedAt) : wallet.decidedAt;
-    // A step that only writes what is due decides as if the customer were blocked, unless the customer never had a plan.
-    const isWritten = step.act.kind === "notice" && (before?.assignmentCount ?? 0) > 0;
-    const mayAsk = wallet.assignment !== null && !wallet.isBlocked && !isWritten;
-    expect(requestsOf(catalog, change)).toEqual(
-      topUps.add(change ?? { entries: [], grants: [] }, now, mayAsk),
-    );
+    const isServed = wallet.assignment?.isDefault === false && !wallet.isBlocked;
+    // A step that only writes what is due decides as if the customer were blocked.
+    const may =
+      !isServed || step.act.kind === "notice" ? "nothing" : isUsage(step, change) ? "open" : "repeat";
+    expect(requestsOf(catalog, change)).toEqual(topUps.add(change ?? { entries: [], grants: [] }, now, may));
     expectIdleRepeat(book, catalog);
   }
+}
+
+/** Usage is a request of the customer, or a settlement. */
+function isUsage({ act }: ScriptStep, change: Change | null): boolean {
+  if (act.kind !== "ask") return false;
+  const { kind } = act.request;
+  if (kind === "settle") return change?.holds.some((hold) => hold.kind === "settled") ?? false;
+  return kind === "decide" || kind === "hold";
 }
 
 /** Sets the rule of the first pool. */
@@ -108,24 +139,26 @@ function setRules(
   if (book.wallet === null || pool === undefined) return;
   const rule = RULES[(index >> 2) % RULES.length] ?? null;
   const { change } = setAlerts(catalog, book.wallet, [{ pool, lowBalances: null, topUp: rule }], clock);
-  topUps.rule(pool, rule);
+  const now = change?.wallet.decidedAt ?? clock;
+  topUps.rule(pool, rule, now);
   if (change === null) return;
   book.write(change);
   const { wallet } = change;
-  const mayAsk = wallet.assignment !== null && !wallet.isBlocked;
-  expect(requestsOf(catalog, change)).toEqual(topUps.add(change, wallet.decidedAt, mayAsk));
+  const isServed = wallet.assignment?.isDefault === false && !wallet.isBlocked;
+  expect(requestsOf(catalog, change)).toEqual(topUps.add(change, now, isServed ? "open" : "nothing"));
   const { sequence, decidedAt, isBlocked, holds, holdsUntil } = wallet;
   const stored = decodeWalletState(encodeWalletState(wallet), { sequence, decidedAt, isBlocked });
   expect({ ...stored, holds, holdsUntil }).toEqual(wallet);
 }
 
-/** If nobody touches the wallet, the job that reads `dueAt` makes the next request no later than a day after it may be made. */
+/** If nobody touches the wallet, the job that reads `dueAt` repeats the request, and does so no later than a day after it may. */
 function expectIdleRepeat({ wallet }: Book, catalog: Catalog): void {
-  const open = wallet?.alerts.topUps.find((other) => other.open !== null)?.open;
+  const ruled = wallet?.alerts.pools.filter(({ topUp }) => topUp !== null).map(({ pool }) => pool) ?? [];
+  const open = wallet?.alerts.topUps.find((other) => other.open !== null && ruled.includes(other.pool))?.open;
   if (wallet == null || open == null) return;
   const at = dueAt(wallet, wallet.decidedAt);
   expect(at).not.toBeNull();
-  expect(at ?? 0).toBeLessThanOrEqual(Math.max(open.askedAt, wallet.decidedAt) + DAY_MS);
+  expect(at ?? 0).toBeLessThanOrEqual(Math.max(repeatAt(open), wallet.decidedAt + DAY_MS));
   if (at === null) return;
   const repeat = viewDue(catalog, { ...wallet, holds: [] }, at)?.notices.filter(isTopUp) ?? [];
   for (const { topUp, attempt } of repeat)

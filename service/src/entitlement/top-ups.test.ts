@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { at, CREDITS, makeCatalog, monthly, STORAGE, watched } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { dueAt } from "./due-at.ts";
 import { expireDue } from "./expire-due.ts";
 
@@ -12,6 +13,7 @@ const catalog = watched(
   [50],
 );
 
+const DAY_MS = 86_400_000;
 const RULE = { below: 50, credits: 200, monthlyMax: 2 };
 
 /** A customer with 100 credits and a rule. An image costs 10. */
@@ -67,40 +69,85 @@ test("a purchase closes the request, and other grants do not", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   asked(customer);
-  customer.topUp("2026-01-03", 100, { kind: "manual" });
-  customer.consume("2026-01-03", "image", 10);
+  customer.topUp("2026-01-03", 200, { kind: "manual" });
+  customer.consume("2026-01-03", "image", 20);
   expect(asked(customer)).toEqual([{ number: 1, attempt: 2, balance: 40 }]);
-  customer.topUp("2026-01-03", 100);
-  customer.consume("2026-01-03", "image", 10);
+  customer.topUp("2026-01-03", 200);
+  customer.consume("2026-01-03", "image", 20);
   expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 40 }]);
 });
 
-test("a purchase that is too small requests the next top-up at once, up to the maximum of the month", () => {
+test("a purchase of fewer credits than requested leaves the request open, because its payment may be processed", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 10);
-  customer.topUp("2026-01-02", 1);
-  customer.topUp("2026-01-02", 1);
-  customer.topUp("2026-01-02", 1);
-  expect(asked(customer)).toEqual([
-    { number: 1, attempt: 1, balance: 0 },
-    { number: 2, attempt: 1, balance: 1 },
+  customer.topUp("2026-01-02", 199);
+  customer.consume("2026-01-02", "image", 19);
+  expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 0 }]);
+});
+
+test("the payment of an earlier attempt closes the request, although the rule asks for more now", () => {
+  const customer = ruled();
+  customer.consume("2026-01-02", "image", 10);
+  customer.alerts("2026-01-03", { topUp: { ...RULE, below: 500, credits: 1_000 } });
+  expect(asked(customer)).toHaveLength(2);
+  customer.topUp("2026-01-03", 200);
+  customer.consume("2026-01-03", "image");
+  expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 190 }]);
+});
+
+test("only usage and a new rule open a request, and losing credits does not", () => {
+  const customer = ruled();
+  customer.topUp("2026-01-02", 50);
+  customer.revoke("2026-01-02", 2);
+  customer.revoke("2026-01-02", 1);
+  customer.assign("2026-01-03", "plus");
+  customer.end("2026-01-04");
+  customer.assign("2026-01-05", "pro");
+  customer.catchUp("2026-01-06");
+  expect(customer.wallet.alerts.topUps).toEqual([]);
+  expect(customer.consume("2026-01-06", "image", 20).allowed).toBe(false);
+  expect(asked(customer)).toMatchObject([{ number: 1, attempt: 1 }]);
+});
+
+test("an open request is repeated after one day, and then after twice the time, up to 32 days", () => {
+  const customer = ruled();
+  customer.consume("2026-01-02T12:00:00", "image", 10);
+  customer.consume("2026-01-03T11:59:59", "image");
+  expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 0 }]);
+  customer.consume("2026-01-03T12:00:00", "image");
+  expect(asked(customer)).toEqual([{ number: 1, attempt: 2, balance: 0 }]);
+  const days: string[] = [];
+  for (let day = at("2026-01-04T12:00:00"); day < at("2026-06-01"); day = brandAs<Instant>(day + DAY_MS)) {
+    const date = new Date(day).toISOString().slice(0, 10);
+    // The allowance of a new month is used, so that the balance stays below.
+    customer.consume(`${date}T12:00:00`, "image", 10);
+    if (asked(customer).length > 0) days.push(date);
+  }
+  expect(days).toEqual([
+    "2026-01-05",
+    "2026-01-09",
+    "2026-01-17",
+    "2026-02-02",
+    "2026-03-06",
+    "2026-04-07",
+    "2026-05-09",
   ]);
 });
 
-test("an open request is repeated after 24 hours, and the repeat does not count in the month", () => {
-  const customer = ruled();
-  customer.consume("2026-01-02T12:00:00", "image", 10);
-  expect(asked(customer)).toHaveLength(1);
-  customer.consume("2026-01-03T11:59:59", "image");
+test("a repeat counts in the month in which it is made", () => {
+  const customer = ruled({ ...RULE, monthlyMax: 1 });
+  customer.consume("2026-01-31T12:00:00", "image", 10);
+  customer.consume("2026-02-01T12:00:00", "image", 10);
+  expect(asked(customer)).toEqual([
+    { number: 1, attempt: 1, balance: 0 },
+    { number: 1, attempt: 2, balance: 0 },
+  ]);
+  expect(customer.wallet.alerts.topUps).toMatchObject([{ month: at("2026-02-01"), requests: 1 }]);
+  customer.topUp("2026-02-02", 200);
+  customer.consume("2026-02-02", "image", 20);
   expect(asked(customer)).toEqual([]);
-  const repeat = { number: 1, balance: 0 };
-  customer.consume("2026-01-03T12:00:00", "image");
-  expect(asked(customer)).toEqual([{ ...repeat, attempt: 2 }]);
-  customer.catchUp("2026-01-04T11:59:59");
-  customer.catchUp("2026-01-06T12:00:00");
-  customer.catchUp("2026-01-07T11:59:59");
-  expect(asked(customer)).toEqual([{ ...repeat, attempt: 3 }]);
-  expect(customer.wallet.alerts.topUps).toMatchObject([{ requests: 1 }]);
+  customer.consume("2026-03-01", "image", 10);
+  expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 0 }]);
 });
 
 test("a denied request repeats a request that is due, and writes nothing else", () => {
@@ -113,28 +160,26 @@ test("a denied request repeats a request that is due, and writes nothing else", 
   expect(asked(customer)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
 });
 
-test("a new month allows new requests, without a request from the customer", () => {
-  const customer = ruled({ ...RULE, below: 200, monthlyMax: 1 });
-  expect(customer.wallet.alerts.topUps).toMatchObject([{ requests: 1, open: { number: 1 } }]);
-  customer.topUp("2026-01-02", 10);
-  expect(dueAt(customer.wallet, at("2026-01-02"))).toEqual(at("2026-02-01"));
-  customer.catchUp("2026-01-31T23:59:59");
-  expect(asked(customer)).toEqual([]);
-  customer.catchUp("2026-02-01");
-  expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 110 }]);
-});
-
-test("removing a rule closes its request, and setting it again continues the month's count", () => {
+test("a rule that is removed and set again continues its request until the time for a repeat", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   customer.alerts("2026-01-02");
-  expect(customer.wallet.alerts).toMatchObject({ pools: [], topUps: [{ requests: 1, open: null }] });
-  customer.catchUp("2026-01-05");
-  expect(asked(customer)).toHaveLength(1);
-  customer.alerts("2026-01-05", { topUp: RULE });
-  customer.alerts("2026-01-05");
-  customer.alerts("2026-01-05", { topUp: RULE });
+  expect(customer.wallet.alerts).toMatchObject({ pools: [], topUps: [{ open: { number: 1 } }] });
+  expect(dueAt(customer.wallet, at("2026-01-02"))).toBeNull();
+  customer.alerts("2026-01-02T23:59:59", { topUp: RULE });
+  expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 40 }]);
+  customer.alerts("2026-01-03");
+  customer.catchUp("2026-01-04");
+  customer.alerts("2026-01-04", { topUp: RULE });
   expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 40 }]);
+});
+
+test("a purchase closes the request of a rule that was removed", () => {
+  const customer = ruled();
+  customer.consume("2026-01-02", "image", 6);
+  customer.alerts("2026-01-02");
+  customer.topUp("2026-01-02", 200);
+  expect(customer.wallet.alerts.topUps).toMatchObject([{ requests: 1, open: null }]);
 });
 
 test("a changed rule keeps its request", () => {
@@ -146,15 +191,24 @@ test("a changed rule keeps its request", () => {
   expect(customer.notices).toMatchObject([{ credits: 500, topUp: { number: 1 }, attempt: 2 }]);
 });
 
-test("nothing is requested for customers who are blocked or have no plan", () => {
+test("nothing is requested for customers who are blocked or have no assigned plan", () => {
   const customer = ruled();
   customer.wallet = { ...customer.wallet, isBlocked: true };
-  customer.revoke("2026-01-02", 1);
-  expect(asked(customer)).toEqual([]);
+  customer.consume("2026-01-02", "image", 6);
+  expect(customer.consume("2026-01-02", "image", 20).allowed).toBe(false);
   customer.wallet = { ...customer.wallet, isBlocked: false };
+  customer.catalog = watched(
+    makeCatalog(
+      { pro: [{ features: { image: null } }], plus: [{ features: { image: null } }] },
+      { defaultPlan: "plus" },
+    ),
+    [50],
+  );
   customer.end("2026-01-03");
+  customer.consume("2026-01-03", "image", 6);
+  expect(customer.wallet.assignment).toMatchObject({ isDefault: true });
   expect(asked(customer)).toEqual([]);
-  customer.assign("2026-02-04", "plus", { anchor: at("2026-02-01") });
+  customer.assign("2026-02-04", "pro", { anchor: at("2026-02-01") });
   customer.consume("2026-02-04", "image", 6);
   expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 40 }]);
 });
@@ -180,7 +234,7 @@ test("without a webhook for this type, nothing is requested, but an open request
   customer.consume("2026-01-04", "image");
   expect(customer.wallet.alerts.topUps).toMatchObject([{ open: { number: 1, attempt: 1 } }]);
   expect(asked(customer)).toEqual([]);
-  customer.topUp("2026-01-04", 1);
+  customer.topUp("2026-01-04", 200);
   expect(customer.wallet.alerts.topUps).toMatchObject([{ open: null }]);
 });
 
@@ -206,15 +260,19 @@ test("a customer's own thresholds replace those of the pool", () => {
   expect(customer.notices).toEqual([]);
 });
 
-test("a sweep requests a top-up at the present, not at the time of the expiry", () => {
-  const customer = ruled({ ...RULE, below: 200 });
-  customer.topUp("2026-01-02", 500, { expiresAt: at("2026-01-10") });
+test("a sweep repeats a request at the present, not at the time of the expiry", () => {
+  const customer = ruled();
+  customer.consume("2026-01-02", "image", 6);
+  customer.topUp("2026-01-02", 100, { expiresAt: at("2026-01-10") });
   asked(customer);
   const now = at("2026-01-20T06:00:00");
   expect(expireDue(catalog, customer.wallet, now)).toMatchObject({
     entries: [{ kind: "expire", effectiveAt: at("2026-01-10") }],
-    notices: [{ type: "topup.due", topUp: { number: 2, requestedAt: now }, effectiveAt: now }],
-    due: { at: at("2026-01-21T06:00:00") },
+    notices: [
+      { type: "balance.low", effectiveAt: at("2026-01-10") },
+      { type: "topup.due", topUp: { number: 1 }, attempt: 2, effectiveAt: now },
+    ],
+    due: { at: at("2026-01-22T06:00:00") },
   });
 });
 
@@ -223,6 +281,6 @@ test("a customer who cannot be asked is looked at again a day later", () => {
   customer.consume("2026-01-02", "image", 6);
   expect(dueAt(customer.wallet, at("2026-01-02"))).toEqual(at("2026-01-03"));
   expect(dueAt(customer.wallet, at("2026-01-05"))).toEqual(at("2026-01-06"));
-  customer.topUp("2026-01-02", 100);
+  customer.topUp("2026-01-02", 200);
   expect(dueAt(customer.wallet, at("2026-01-02"))).toBeNull();
 });

@@ -52,7 +52,7 @@ test("a balance that falls below the rule is delivered with an ID for the paymen
 });
 
 test("two processes: 50 charges at once request one top-up", { timeout: 240_000 }, async () => {
-  const { database, project, service, manage, receiver, set } = await setup();
+  const { database, project, service, manage, receiver, set } = await setup({ credits: 100 });
   const urls = [service.url, (await startTestService(database, { WEBHOOK_TARGETS: "any" })).url];
   await set();
   const charge = (turn: number, idempotencyKey: string) =>

@@ -24,12 +24,13 @@ export function customerAlertsOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Set a customer's thresholds and rules for top-ups",
       description:
         'Replaces all of the customer\'s rules. `{"pools": {}}` removes them. Safe to repeat.\n\n' +
-        "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request is open at a time:\n\n" +
-        "- It is closed by credits of `kind: purchase` in the pool, however many, or by removing the rule.\n" +
-        "- It is repeated after 24 hours, with the same `topUpId` and the next `attempt`.\n" +
+        "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request for each pool is open at a time:\n\n" +
+        "- It is closed by a purchase of at least the requested credits in the pool.\n" +
+        "- It is repeated after 24 hours while the balance is below, with the same `topUpId` and the next `attempt`. Later repeats follow " +
+        "after 2, 4, 8, 16 and then every 32 days.\n" +
         "- A changed rule keeps it. Its next attempt requests the new `credits`.\n\n" +
-        "A rule that is set while the balance is already below requests a top-up immediately. Nothing is requested while the customer " +
-        "is blocked or has no plan, or while no webhook receives `topup.due`.",
+        "Only a request of the customer or a new rule opens a request, and a new rule does so immediately. Nothing is requested while the " +
+        "customer is blocked, has no plan or only the default plan, or while no webhook receives `topup.due`.",
       params: customerParams,
       body: AlertsBody,
       answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),

@@ -75,13 +75,17 @@ test("an open request is shown until a purchase closes it", async () => {
   expect((await verifyDatabase(database.url)).mismatch).toBeNull();
 });
 
-test("removing the rule closes the request", async () => {
-  const { setRule, read, render, asked } = await setup();
+test("a rule that is removed and set again continues its request", async () => {
+  const { setRule, read, render, asked, database } = await setup();
   await setRule();
   await render(6);
+  const shown = await read();
   await setRule(null);
   expect(await read()).toEqual({ pools: {} });
+  expect((await verifyDatabase(database.url)).mismatch).toBeNull();
   await render(1);
+  await setRule();
+  expect(await read()).toEqual(shown);
   expect(await asked()).toHaveLength(1);
 });
 

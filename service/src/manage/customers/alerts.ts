@@ -46,7 +46,8 @@ const rule = {
   monthlyMax: Type.Integer({
     minimum: 1,
     maximum: 1_000,
-    description: "Maximum number of top-ups in a calendar month, in UTC. Repeats of a request do not count.",
+    description:
+      "Maximum number of top-ups that are requested in a calendar month, in UTC. Repeats in the same month do not count.",
     examples: [5],
   }),
 };

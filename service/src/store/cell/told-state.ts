@@ -10,12 +10,12 @@ import { readEnd } from "./assignment-state.ts";
 //   peak    [feature, assignment | period, end, used]
 //   rule    [pool, [lowBalance…] | null, [below, credits, monthlyMax] | null]
 //   topUps  [pool, month, requests, open | null]
-//   open    [number, requestedAt, attempt, askedAt]
+//   open    [number, requestedAt, attempt, askedAt, credits]
 
 type LowState = [number, number];
 type PeakState = [number, number | PeriodKind, number | null, number];
 type RuleState = [number, readonly number[] | null, [number, number, number] | null];
-type OpenState = [number, number, number, number];
+type OpenState = [number, number, number, number, number];
 type TopUpsState = [number, number, number, OpenState | null];
 export type ToldState = [
   LowState[],
@@ -70,7 +70,7 @@ function readRule([pool, lowBalances, topUp]: RuleState): PoolAlerts {
 }
 
 function writeTopUps({ pool, month, requests, open }: PoolTopUps): TopUpsState {
-  return [pool, month, requests, open && [open.number, open.requestedAt, open.attempt, open.askedAt]];
+  return [pool, month, requests, open && writeOpen(open)];
 }
 
 function readTopUps([pool, month, requests, open]: TopUpsState): PoolTopUps {
@@ -82,11 +82,16 @@ function readTopUps([pool, month, requests, open]: TopUpsState): PoolTopUps {
   };
 }
 
-function readOpen([number, requestedAt, attempt, askedAt]: OpenState): OpenTopUp {
+function writeOpen({ number, requestedAt, attempt, askedAt, credits }: OpenTopUp): OpenState {
+  return [number, requestedAt, attempt, askedAt, credits];
+}
+
+function readOpen([number, requestedAt, attempt, askedAt, credits]: OpenState): OpenTopUp {
   return {
     number,
     requestedAt: brandAs<Instant>(requestedAt),
     attempt,
     askedAt: brandAs<Instant>(askedAt),
+    credits,
   };
 }

@@ -109,7 +109,7 @@ test("a wallet with current or past overrides is read as it was written", () => 
 
 test("a wallet with rules for top-ups, or with earlier requests, is read as it was written", () => {
   const rule = { below: 50, credits: 200, monthlyMax: 2 };
-  const open = { number: 7, requestedAt: instant(3), attempt: 2, askedAt: instant(4) };
+  const open = { number: 7, requestedAt: instant(3), attempt: 2, askedAt: instant(4), credits: 200 };
   const topUps = { pool: POOL, month: instant(0), requests: 2, open: null };
   for (const alerts of [
     { pools: [{ pool: POOL, lowBalances: null, topUp: rule }], topUps: [{ ...topUps, open }], topUpCount: 7 },

@@ -218,8 +218,8 @@ export function decodeWalletState(
 
 type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount"> & Told;
 
-function formOf({ next, overridesCount, holdCount, ...told }: Formed): number {
-  if (hasTold(told)) return FORM_WITH_NOTICES;
+function formOf({ next, overridesCount, holdCount, lows, peaks, alerts }: Formed): number {
+  if (hasTold({ lows, peaks, alerts })) return FORM_WITH_NOTICES;
   if (holdCount > 0) return FORM_WITH_HOLDS;
   if (overridesCount > 0) return FORM_WITH_OVERRIDES;
   return next === null ? FORM : FORM_WITH_NEXT;
