@@ -9,7 +9,7 @@ import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runBareBatches } from "../bare/bare.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
-import { millisecondsSince, type ProcessorTimes, readProcessorTimes } from "./processor-time.ts";
+import { millisecondsSince, readProcessorTimes } from "./processor-time.ts";
 
 /** Warm-up time of a new process, in which V8 compiles its code. */
 const FIRST_WARM_UP_SECONDS = 8;
@@ -144,9 +144,11 @@ export class Purser {
     const rowsBefore = await this.#countAtRest();
     const bytesBefore = await this.#count(BYTES);
     await options.untilStart?.();
-    const timesBefore = await this.#processorTimes();
+    const pids = this.#services.map(({ pid }) => pid);
+    const timesBefore = await readProcessorTimes(this.#server, this.#database, pids);
     const results = await run(options.seconds);
-    const processorMs = millisecondsSince(timesBefore, await this.#processorTimes());
+    const times = await readProcessorTimes(this.#server, this.#database, pids);
+    const processorMs = millisecondsSince(timesBefore, times);
     const bytes = growth(bytesBefore, await this.#count(BYTES));
     const grown = growth(rowsBefore, await this.#count(ROWS));
 
@@ -256,11 +258,6 @@ export class Purser {
       this.#services.push(await Service.start(databaseUrl, this.#stack, options));
     }
     return this.#services.slice(0, processes).map(({ url }) => url);
-  }
-
-  #processorTimes(): Promise<ProcessorTimes> {
-    const pids = this.#services.map(({ pid }) => pid);
-    return readProcessorTimes(this.#server, this.#database, pids);
   }
 
   #target(url: string, { call, ...load }: Load) {
