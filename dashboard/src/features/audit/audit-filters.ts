@@ -78,6 +78,7 @@ export const ACTIONS = [
   { value: "plan.scheduled", label: "Plan changes scheduled" },
   { value: "plan.unscheduled", label: "Scheduled plan changes canceled" },
   { value: "overrides.", label: "Overrides" },
+  { value: "alerts.", label: "Alerts and top-ups" },
   { value: "customer", label: "Customers" },
   { value: "customers.blocked_in_bulk", label: "Customers blocked in bulk" },
   { value: "customers.unblocked_in_bulk", label: "Customers unblocked in bulk" },
