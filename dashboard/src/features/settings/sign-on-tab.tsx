@@ -53,7 +53,7 @@ function SettingsCard({ settings }: { settings: Settings }) {
           {
             name: "Redirect URI",
             value: (
-              <span className="flex flex-wrap items-center gap-x-2">
+              <span className="-my-1.5 flex flex-wrap items-center gap-x-2">
                 <Code text={redirectUri} />
                 <CopyButton text={redirectUri} label="Copy the redirect URI" />
               </span>

@@ -41,7 +41,7 @@ async function inspectKeys(uri: string | undefined): Promise<Finding> {
     const body: unknown = await reply.json();
     const keys = typeof body === "object" && body !== null && "keys" in body ? body.keys : [];
     const count = Array.isArray(keys) ? keys.length : 0;
-    if (count > 0) return { name, level: "ok", text: `The provider publishes ${count} signing keys.` };
+    if (count > 0) return { name, level: "ok", text: `The provider publishes its signing keys (${count}).` };
     return { name, level: "failure", text: "The provider publishes no signing keys." };
   } catch {
     return { name, level: "failure", text: "The provider's signing keys cannot be read." };
