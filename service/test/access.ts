@@ -3,6 +3,7 @@ import type { Role } from "../src/primitives/role.ts";
 
 const workspace = (role: Role): Access => ({ role, in: "workspace" });
 const access: Access = { role: "admin", in: "workspace", managesAccess: true };
+const anywhere = (role: Role): Access => ({ role, in: "anywhere" });
 const project = (role: Role): Access => ({ role, in: "project" });
 const environment = (role: Role): Access => ({ role, in: "environment" });
 
@@ -41,7 +42,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   "GET /manage/v1/single-sign-on/settings": workspace("admin"),
   "POST /manage/v1/single-sign-on/test": workspace("admin"),
 
-  "GET /manage/v1/workspace": workspace("viewer"),
+  "GET /manage/v1/workspace": anywhere("viewer"),
   "PATCH /manage/v1/workspace": workspace("owner"),
   "GET /manage/v1/health": workspace("viewer"),
   "GET /manage/v1/members": workspace("viewer"),
@@ -56,8 +57,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   "POST /manage/v1/tokens/:id/revoke": access,
   "GET /manage/v1/audit": workspace("viewer"),
   "GET /manage/v1/audit/export": workspace("admin"),
-  "GET /manage/v1/search": workspace("viewer"),
-  "GET /manage/v1/projects": workspace("viewer"),
+  "GET /manage/v1/search": anywhere("viewer"),
+  "GET /manage/v1/projects": anywhere("viewer"),
   "POST /manage/v1/projects": workspace("admin"),
 
   "GET /manage/v1/projects/:projectId": project("viewer"),

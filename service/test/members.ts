@@ -26,11 +26,19 @@ export function callerWith(headers: Record<string, string>, url: string): Joined
     send(`${url}${path}`, method, { token: null, headers, ...(body === undefined ? {} : { body }) });
 }
 
+/** A role in a project, as the API has it. */
+export type WantedRole = { projectId: string; environment: "test" | "live" | null; role: Role };
+
 /** Invites a member as the owner, and accepts the invitation. */
-export async function join({ manage, service }: Managed, role: Role, name: string): Promise<JoinedMember> {
+export async function join(
+  { manage, service }: Managed,
+  role: Role | null,
+  name: string,
+  projectRoles: readonly WantedRole[] = [],
+): Promise<JoinedMember> {
   const email = `${name}@example.com`;
   const password = `${name}-has-a-long-password`;
-  const invited = await manage("POST", "/manage/v1/members", { body: { email, name, role } });
+  const invited = await manage("POST", "/manage/v1/members", { body: { email, name, role, projectRoles } });
   const body = { token: tokenOf(invited), password };
   const accepted = await send(`${service.url}/manage/v1/links`, "POST", { body });
   expect([invited.status, accepted.status]).toEqual([200, 200]);

@@ -1,24 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { assert } from "../primitives/assert.ts";
 import { brandAs, type ProjectId } from "../primitives/brand.ts";
-import { mayActAs, type Role } from "../primitives/role.ts";
+import { highestRole, mayActAs, type Role, roleIn, roleInProject } from "../primitives/role.ts";
 import { type EnvironmentKind, isWellFormedManagementToken } from "../primitives/secret.ts";
 import type { Scope } from "../store/control/scopes.ts";
 import { addressOf, refusePlainHttp } from "./guard.ts";
-import { type Principal, reaches } from "./principal.ts";
+import type { Principal } from "./principal.ts";
 import { Problem } from "./problem.ts";
 import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
  * The access that a management API route requires: none, any authenticated principal, or a role. The role must apply to the whole
- * workspace, or to the project or environment in the path.
+ * workspace, to the project or environment in the path, or anywhere. An operation that requires a role anywhere returns only what
+ * the caller can reach.
  */
 export type Access =
   | "anyone"
   | "signed_in"
   | {
       readonly role: Role;
-      readonly in: "workspace" | "project" | "environment";
+      readonly in: "workspace" | "project" | "environment" | "anywhere";
       /** For operations that change who has access. A token needs `managesAccess` in addition to the role. */
       readonly managesAccess?: true;
     };
@@ -73,10 +75,11 @@ export function admitManagers(
       // Set first, so that `RejectionThrottle` does not delay authenticated callers who are rejected below.
       request.principal ??= principal;
       if (access === "signed_in") return null;
-      if (access.in === "workspace") refuseNarrowToken(principal);
       const scope =
-        access.in === "workspace" ? null : await findScopeOf(request, principal, authenticator, access.in);
-      refuseLesser(principal, access);
+        access.in === "project" || access.in === "environment"
+          ? await findScopeOf(request, principal, authenticator, access.in)
+          : null;
+      refuseLesser(principal, access, scope);
       return scope;
     };
     request.scope = await admit();
@@ -86,10 +89,19 @@ export function admitManagers(
   });
 }
 
-function refuseLesser(principal: Principal, access: Exclude<Access, string>): void {
-  if (!mayActAs(principal.role, access.role)) {
+type RoleAccess = Exclude<Access, string>;
+
+function refuseLesser(principal: Principal, access: RoleAccess, scope: Scope | null): void {
+  const role = roleFor(principal, access.in, scope);
+  if (role === null) {
     throw new Problem("role_missing", {
-      detail: `This needs the \`${access.role}\` role, and you have \`${principal.role}\`.`,
+      detail:
+        "This needs a role in the whole workspace, and you have roles only in projects or environments.",
+    });
+  }
+  if (!mayActAs(role, access.role)) {
+    throw new Problem("role_missing", {
+      detail: `This needs the \`${access.role}\` role, and you have \`${role}\`.`,
     });
   }
   if (access.managesAccess === true && !principal.managesAccess) {
@@ -97,6 +109,14 @@ function refuseLesser(principal: Principal, access: Exclude<Access, string>): vo
       detail: "This token was created without `managesAccess`, so it cannot manage members, links or tokens.",
     });
   }
+}
+
+/** The role that counts for an operation. Null if no role of the principal applies to the workspace, project or environment. */
+function roleFor(principal: Principal, where: RoleAccess["in"], scope: Scope | null): Role | null {
+  if (where === "workspace") return principal.role;
+  if (where === "anywhere") return highestRole(principal);
+  assert(scope !== null, "a path with a project has a scope");
+  return where === "project" ? roleInProject(principal, scope.projectId) : roleIn(principal, scope);
 }
 
 async function identify(
@@ -131,15 +151,7 @@ function refuseForeignOrigin(request: FastifyRequest): void {
   });
 }
 
-function refuseNarrowToken({ environmentId }: Principal): void {
-  if (environmentId === null) return;
-  throw new Problem("role_missing", {
-    detail:
-      "This token is limited to one environment, and this operation needs access to the whole workspace.",
-  });
-}
-
-/** Finds the scope in the path. A scope in another workspace, or outside the token's environment, is reported as not found. */
+/** Finds the scope in the path. A scope in another workspace, or without any role of the principal, is reported as not found. */
 async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,
@@ -156,14 +168,7 @@ async function findScopeOf(
       projectId,
       environment,
     });
-    // A token for one environment cannot access the whole project.
-    if (
-      scope !== null &&
-      reaches(principal, scope) &&
-      (level === "environment" || principal.environmentId === null)
-    ) {
-      return scope;
-    }
+    if (scope !== null && roleFor(principal, level, scope) !== null) return scope;
   }
   throw new Problem("not_found", { detail: "There is no such project or environment." });
 }

@@ -1,39 +1,19 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { ACCESS } from "../../test/access.ts";
-import type { Reply } from "../../test/harness.ts";
+import { createTestProject, type Reply } from "../../test/harness.ts";
 import { addWorkspace, type CallOptions, type Managed, send, setupManage } from "../../test/manage.ts";
-import { openTestPool } from "../../test/seed.ts";
+import { OPERATIONS } from "../../test/operations.ts";
 import type { Access } from "../edge/admit-managers.ts";
-import { ProxyWatch } from "../edge/proxy-watch.ts";
 import { transaction } from "../postgres/transaction.ts";
-import { brandAs, type Instant } from "../primitives/brand.ts";
-import { mayActAs, ROLES, type Role } from "../primitives/role.ts";
+import { mayActAs, type ProjectRole, ROLES, type Role } from "../primitives/role.ts";
 import { hashSecret, makeSecret } from "../primitives/secret.ts";
+import { replaceProjectRoles } from "../store/control/member-roles.ts";
 import { insertMember } from "../store/control/members.ts";
 import { insertSession } from "../store/control/sessions.ts";
 import type { Operation } from "./operation.ts";
-import { manageOperations } from "./operations.ts";
-import { FailedLogIns } from "./people/failed-log-ins.ts";
-import { LiveSessions } from "./people/live-sessions.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
 
-const ANYWHERE = openTestPool("postgres://localhost:1/none");
-const OPERATIONS = manageOperations({
-  version: "0.0.0",
-  publicUrl: null,
-  startedAt: brandAs<Instant>(0),
-  idempotencyDays: null,
-  control: ANYWHERE,
-  proxies: new ProxyWatch([], () => {}),
-  failedLogIns: new FailedLogIns(ANYWHERE),
-  sessions: new LiveSessions(ANYWHERE, 3_600),
-  signOn: null,
-  cellOf: () => ANYWHERE,
-  cellNamed: () => ANYWHERE,
-  stopping: new AbortController().signal,
-  webhooks: { allowPrivate: false },
-  sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
-});
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
 
 test("the access table lists exactly the existing operations", () => {
@@ -66,25 +46,39 @@ const withoutAccess =
     return answer === "admitted" && isMissing ? "capability_missing" : answer;
   };
 
-/** The expected response to a token for one environment. */
+type Reach = "this project" | "this environment" | "the other environment" | "another project";
+
+/** The expected response to a token for one environment, or to a member with a role only in one project or environment. */
 const narrow =
-  (role: Role, isHere: boolean) =>
+  (role: Role, reach: Reach) =>
   (access: Access): Answer => {
     if (typeof access === "string") return "admitted";
     if (access.in === "workspace") return "role_missing";
-    return isHere && access.in === "environment" ? withRole(role)(access) : "not_found";
+    if (access.in === "anywhere" || reach === "this project") return withRole(role)(access);
+    return reach === "this environment" && access.in === "environment" ? withRole(role)(access) : "not_found";
   };
+
+/** The expected response to a viewer of the workspace with this role in this environment. */
+const viewerAnd =
+  (role: Role) =>
+  (access: Access): Answer =>
+    withRole(typeof access !== "string" && access.in === "environment" ? role : "viewer")(access);
 
 /** The expected response to an owner of another workspace. */
 const stranger = (access: Access): Answer =>
-  typeof access === "string" || access.in === "workspace" ? "admitted" : "not_found";
+  typeof access === "string" || access.in === "workspace" || access.in === "anywhere"
+    ? "admitted"
+    : "not_found";
 
 async function listCallers({ cell, database, project, tokens }: Managed): Promise<Caller[]> {
-  const addMember = (workspaceId: number, role: Role) =>
-    transaction(cell, (tx) => {
-      const email = `${role}-${workspaceId}@example.com`;
-      return insertMember(tx, { workspaceId, email, name: role, role, passwordHash: null });
+  const addMember = (workspaceId: number, role: Role | null, projectRoles: readonly ProjectRole[] = []) =>
+    transaction(cell, async (tx) => {
+      const email = `${randomUUID()}@example.com`;
+      const id = await insertMember(tx, { workspaceId, email, name: "Ada", role, passwordHash: null });
+      await replaceProjectRoles(tx, id, projectRoles);
+      return id;
     });
+  const other = await createTestProject(database, "Another product");
   const session =
     (memberId: number, seconds = 3_600) =>
     async (): Promise<CallOptions> => {
@@ -147,14 +141,35 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
       {
         name: `a token with role ${role} for this environment`,
         identify: async () => ({ token: here }),
-        expect: narrow(role, true),
+        expect: narrow(role, "this environment"),
       },
       {
         name: `a token with role ${role} for the other environment`,
         identify: async () => ({ token: there }),
-        expect: narrow(role, false),
+        expect: narrow(role, "the other environment"),
       },
     );
+  }
+  const { projectId } = project;
+  for (const role of ["viewer", "operator", "admin"] as const) {
+    const scopes: readonly [Reach, Omit<ProjectRole, "role">][] = [
+      ["this project", { projectId, environment: null }],
+      ["this environment", { projectId, environment: "test" }],
+      ["the other environment", { projectId, environment: "live" }],
+      ["another project", { projectId: other.projectId, environment: null }],
+    ];
+    for (const [reach, scope] of scopes) {
+      callers.push({
+        name: `a member with role ${role} only in ${reach}`,
+        identify: session(await addMember(1, null, [{ ...scope, role }])),
+        expect: narrow(role, reach),
+      });
+    }
+    callers.push({
+      name: `a viewer of the workspace with role ${role} in this environment`,
+      identify: session(await addMember(1, "viewer", [{ projectId, environment: "test", role }])),
+      expect: viewerAnd(role),
+    });
   }
   return callers;
 }

@@ -1,17 +1,9 @@
 import { expect, test } from "vitest";
 import { createTestProject, post, type Reply } from "../../test/harness.ts";
-import { openHolds } from "../../test/holds.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
-import { openTestPool } from "../../test/seed.ts";
-import { ProxyWatch } from "../edge/proxy-watch.ts";
-import { brandAs, type Instant } from "../primitives/brand.ts";
-import type { Operation } from "./operation.ts";
-import { manageOperations } from "./operations.ts";
-import { FailedLogIns } from "./people/failed-log-ins.ts";
-import { LiveSessions } from "./people/live-sessions.ts";
+import { OPERATIONS } from "../../test/operations.ts";
+import { pathOf, plantRows, type Rows } from "../../test/planted-rows.ts";
 import { createManagementToken } from "./people/management-tokens.ts";
-
-const NOWHERE = openTestPool("postgres://localhost:1/none");
 
 /** Operations that create a missing row, or whose path names a month instead of a row. */
 const MAKERS = [
@@ -26,22 +18,7 @@ const MAKERS = [
 ];
 
 /** Operations with a row ID in their path. */
-const OPERATIONS = manageOperations({
-  version: "0",
-  publicUrl: null,
-  startedAt: brandAs<Instant>(0),
-  idempotencyDays: null,
-  control: NOWHERE,
-  proxies: new ProxyWatch([], () => {}),
-  failedLogIns: new FailedLogIns(NOWHERE),
-  sessions: new LiveSessions(NOWHERE, 3_600),
-  signOn: null,
-  cellOf: () => NOWHERE,
-  cellNamed: () => NOWHERE,
-  stopping: new AbortController().signal,
-  webhooks: { allowPrivate: false },
-  sandboxRequest: async () => ({ status: 200, isReplay: false, text: "{}" }),
-}).filter(
+const WITH_ROWS = OPERATIONS.filter(
   ({ id, path }) =>
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
 );
@@ -49,6 +26,7 @@ const OPERATIONS = manageOperations({
 /** The request body that each operation needs to reach its lookup. */
 const BODIES: Readonly<Record<string, unknown>> = {
   changeMember: { name: "Mallory" },
+  setAlerts: { pools: {} },
   renamePasskey: { name: "Mallory's key" },
   rotateApiKey: { overlapSeconds: 0 },
   archiveFeature: { archived: true },
@@ -64,9 +42,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
   rotateWebhookSecret: { overlapSeconds: 0 },
   replayWebhook: { from: "2026-01-01T00:00:00Z" },
 };
-
-/** Row IDs, by the path segment before the parameter. */
-type Rows = Readonly<Record<string, string>>;
 
 const MISSING: Rows = {
   customers: "nobody-of-this-name",
@@ -87,51 +62,6 @@ const MISSING: Rows = {
   deliveries: "ntc_01m7e9sv00000000000000000z",
 };
 
-/** Creates rows in the test environment and the workspace, one of each kind. */
-async function plantRows(managed: Managed): Promise<Rows> {
-  const { consume, record, manage } = managed;
-  const ask = (idempotencyKey: string, quantity: number) =>
-    consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
-  const { body: charge } = await ask("planted-charge", 1);
-  await ask("planted-denial", 1_000);
-  const { body: event } = await record({ customerId: "ada", event: "planted", quantity: 1 });
-  const holdId = await openHolds(managed).open({ feature: "text.generate" });
-  const url = "https://hooks.example/purser";
-  const { body: hook } = await manage("POST", "webhooks", { body: { url } });
-  const webhook = (hook["webhook"] as { id: string }).id;
-  const { body: test } = await manage("POST", `webhooks/${webhook}/test`);
-  const idOf = async (path: string): Promise<string> => {
-    const { body } = await manage("GET", path);
-    const [first] = body["items"] as { id: string | number }[];
-    return String(first?.id);
-  };
-  return {
-    customers: "ada",
-    grants: "1",
-    holds: holdId,
-    consumes: String(charge["consumeId"]),
-    features: "image.render",
-    plans: "pro",
-    "api-keys": await idOf("api-keys"),
-    keys: "planted-charge",
-    events: String(event["eventId"]),
-    denials: await idOf("customers/ada/denials"),
-    members: await idOf("/manage/v1/members"),
-    passkeys: "1",
-    tokens: await idOf("/manage/v1/tokens"),
-    audit: await idOf("audit?action=plan.assigned"),
-    webhooks: webhook,
-    deliveries: String(test["noticeId"]),
-  };
-}
-
-function pathOf({ path }: Operation, scope: { projectId: number; environment: string }, rows: Rows): string {
-  return path
-    .replace(":projectId", String(scope.projectId))
-    .replace(":environment", scope.environment)
-    .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
-}
-
 /** The response with IDs and times replaced, so that responses can be compared. */
 function essenceOf({ status, text }: Reply, rows: Rows): string {
   let essence = text
@@ -150,7 +80,7 @@ async function expectAlike(
 ): Promise<void> {
   const foreign: string[] = [];
   const missing: string[] = [];
-  for (const operation of OPERATIONS) {
+  for (const operation of WITH_ROWS) {
     const { id, method, body } = operation;
     if (except.includes(id)) continue;
     const ask = async (named: Rows): Promise<string> => {
@@ -208,7 +138,7 @@ test("a token for one environment sees nothing of the other environment, not eve
   }
 });
 
-const OF_THE_WORKSPACE = OPERATIONS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);
+const OF_THE_WORKSPACE = WITH_ROWS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);
 
 test("a request for a row in another project gets the same response as for a missing row", async () => {
   const managed = await setupManage();

@@ -37,7 +37,7 @@ import {
   Attestation as PasskeyAttestation,
   CreationOptions as PasskeyOptions,
 } from "./people/passkey-schema.ts";
-import { Link, ListedMember, Me, Member, MemberAccess, Token } from "./people/schema.ts";
+import { Link, ListedMember, Me, Member, MemberAccess, ProjectRole, Token } from "./people/schema.ts";
 import { PinnedFeature, Plan, Draft as PlanDraft, PlanSummary, PlanVersion } from "./plans/describe-plan.ts";
 import { PlanDiff } from "./plans/diff-plan.ts";
 import { CreditPool as Pool } from "./pools/operations.ts";
@@ -96,7 +96,19 @@ export const NAMED_SCHEMAS = {
   ...{ Notice, NoticeData, OpeningBalances, Overrides, OwnPasskeys, OwnSignOn },
   ...{ Passkey, PasskeyAssertion, PasskeyAttestation, PasskeyOptions },
   ...{ PinnedFeature, Plan },
-  ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
+  ...{
+    PlanChange,
+    PlanDiff,
+    PlanDraft,
+    PlanName,
+    PlanSummary,
+    PlanVersion,
+    Pool,
+    Price,
+    Project,
+    ProjectRole,
+    Proof,
+  },
   ...{
     RepeatedCharge,
     ReversalPreview,

@@ -131,7 +131,7 @@ export function toRoute(operation: Operation): RouteOptions {
     ...(access === "anyone" ? [] : (["sign_in_required"] as const)),
     ...(typeof access === "string" ? [] : (["role_missing"] as const)),
     ...(typeof access !== "string" && access.managesAccess === true ? (["capability_missing"] as const) : []),
-    ...(typeof access === "string" || access.in === "workspace" ? [] : (["not_found"] as const)),
+    ...(hasScope(access) ? (["not_found"] as const) : []),
     ...(operation.codes ?? []),
   ];
   return {
@@ -186,13 +186,23 @@ function reportMalformed(onMalformed: (address: string) => void): NonNullable<Ro
   };
 }
 
+function hasScope(access: Access): boolean {
+  return typeof access !== "string" && (access.in === "project" || access.in === "environment");
+}
+
 function describeAccess(access: Access): string {
   if (access === "anyone") return "No authentication is required.";
   if (access === "signed_in") return "Requires a logged-in member or a valid token.";
-  const reach = access.in === "workspace" ? " A token must be for the whole workspace." : "";
   const capability = access.managesAccess === true ? " A token must have `managesAccess`." : "";
-  return `Requires the \`${access.role}\` role.${reach}${capability}`;
+  return `Requires the \`${access.role}\` role${WHERE[access.in]}.${capability}`;
 }
+
+const WHERE = {
+  workspace: " in the whole workspace",
+  project: " in both environments of the project",
+  environment: "",
+  anywhere: " in the workspace or in any project",
+} as const satisfies Record<Exclude<Access, string>["in"], string>;
 
 export function principalOf({ request }: Call): Principal {
   assert(request.principal !== null, "an authenticated operation has a principal");

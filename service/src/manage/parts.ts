@@ -8,6 +8,9 @@ import type { LiveSessions } from "./people/live-sessions.ts";
 import type { SandboxRequest } from "./sandbox-requests/send-sandbox-requests.ts";
 import type { Provider } from "./single-sign-on/provider.ts";
 
+/** The only cell (data schema). It contains the data of all projects. */
+export const MAIN_CELL = "main";
+
 /** Dependencies of the management operations. */
 export type ManageParts = {
   /** Version of this release. */

@@ -26,6 +26,15 @@ export function refuseEarlyNotices(tx: Tx, feature: "Low balances" | "Webhooks" 
   return refuseUnfinishedUpgrade(tx, { feature, dataFormat: DATA_FORMAT_OF_NOTICES });
 }
 
+/** The first data format in which members can have roles in projects. Release 0.1 reads only the role in the whole workspace. */
+const DATA_FORMAT_OF_PROJECT_ROLES = 2;
+
+/** Rejects roles in projects until the upgrade is finished. */
+export function refuseEarlyProjectRoles(tx: Tx): Promise<void> {
+  const dataFormat = DATA_FORMAT_OF_PROJECT_ROLES;
+  return refuseUnfinishedUpgrade(tx, { feature: "A role in a project", dataFormat });
+}
+
 /** The first data format in which charges can have overage. */
 const DATA_FORMAT_OF_OVERAGE = 2;
 

@@ -18,6 +18,7 @@ export async function grantToService(
     grant select on all tables in schema control to ${to};
     grant insert, update (last_used_at, name, revoked_at, expires_at) on control.api_keys to ${to};
     grant insert, update on control.members, control.management_tokens, control.links to ${to};
+    grant insert, delete on control.member_roles to ${to};
     grant insert, delete, update (last_used_at, address, opened_with) on control.sessions to ${to};
     grant insert, delete, update (name, signature_count, last_used_at) on control.passkeys to ${to};
     grant insert, delete, update (used_at) on control.recovery_codes to ${to};

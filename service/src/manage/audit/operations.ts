@@ -2,7 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { endStalled, STALLED } from "../../edge/end-early.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
-import { mayActAs } from "../../primitives/role.ts";
+import { mayActAs, type Role, roleIn } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { firstUuidOf } from "../../primitives/uuid.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
@@ -122,9 +122,9 @@ export function auditOperations(parts: ManageParts): Operation[] {
       answer: pageOf(Entry),
       codes: ["not_found"],
       handle: async (call) => {
-        const { workspaceId } = principalOf(call);
+        const { workspaceId, role } = principalOf(call);
         const scope = await findEnvironment(parts.control, workspaceId, call.query);
-        return list(parts, { workspaceId, scope }, call);
+        return list(parts, { workspaceId, scope }, call, role);
       },
     }),
     operation({
@@ -138,8 +138,12 @@ export function auditOperations(parts: ManageParts): Operation[] {
       params: Type.Object(environmentParams),
       query: strictObject({ ...pageQuery, ...filterQuery }),
       answer: pageOf(Entry),
-      handle: async (call) =>
-        list(parts, { workspaceId: principalOf(call).workspaceId, scope: scopeOf(call) }, call),
+      handle: async (call) => {
+        const principal = principalOf(call);
+        const scope = scopeOf(call);
+        const where = { workspaceId: principal.workspaceId, scope };
+        return list(parts, where, call, roleIn(principal, scope));
+      },
     }),
     exportOperation(parts),
   ];
@@ -205,12 +209,12 @@ type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, strin
 async function list(
   parts: ManageParts,
   where: Pick<AuditSearch, "workspaceId" | "scope">,
-  call: Call<unknown, Query>,
+  { query }: Call<unknown, Query>,
+  role: Role | null,
 ) {
-  const { query } = call;
   const search = { ...readSearch(where, query), limit: readLimit(query.limit) };
   const { entries, next } = await listAudit(parts, search);
-  const describe = mayActAs(principalOf(call).role, "admin")
+  const describe = mayActAs(role, "admin")
     ? describeEntry
     : (entry: AuditEntry) => withoutAddresses(describeEntry(entry));
   return toPage(entries.map(describe), next);

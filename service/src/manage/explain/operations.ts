@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
+import { roleInProject } from "../../primitives/role.ts";
 import { historyStartOf } from "../history-window.ts";
 import {
   ENVIRONMENT_PATH,
@@ -31,7 +32,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       description:
         "Returns the response stored for the key, the resulting charge, denial, hold or event, and the key's uses in the last 7 days. " +
         "For a rejected use, lists the fields that differ from the original request. A key is valid in the whole project. If the key " +
-        "was used in the other environment, the response shows only that fact, and not to a token for one environment.",
+        "was used in the other environment, the response shows only that fact, and only if you have a role there too.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -45,7 +46,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       handle: async (call) => {
         const scope = scopeOf(call);
         const since = await historyStartOf(control, call);
-        const reachesOther = principalOf(call).environmentId === null;
+        const reachesOther = roleInProject(principalOf(call), scope.projectId) !== null;
         const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
         const story = await readKey(cellOf(scope), scope, asked);
         if (story !== null) return story;

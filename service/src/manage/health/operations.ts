@@ -6,7 +6,7 @@ import { listLargestTables, readCellMigration } from "../../store/cell/health.ts
 import { type LatestMigration, readControlHealth } from "../../store/control/health.ts";
 import { nullable, timeField, timeOf } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
-import type { ManageParts } from "../parts.ts";
+import { MAIN_CELL, type ManageParts } from "../parts.ts";
 
 /** Health information for operators. Load balancers must use `/livez` and `/readyz` instead. */
 export function healthOperations(parts: ManageParts): Operation[] {
@@ -28,9 +28,6 @@ export function healthOperations(parts: ManageParts): Operation[] {
 }
 
 const TABLES_MAX = 10;
-
-/** The only cell (data schema). It contains the data of all projects. */
-const MAIN_CELL = "main";
 
 export const Installation = Type.Object({
   version: Type.String({ description: "The Purser release.", examples: ["0.1.0"] }),

@@ -68,7 +68,8 @@ export function issueApiKey(
   input: Omit<ApiKeyInput, "createdBy">,
 ): Promise<IssueOutcome> {
   return transaction<IssueOutcome>(control, async (tx) => {
-    const opened = await openMembership(tx, author);
+    const { projectId, kind: environment } = input;
+    const opened = await openMembership(tx, author, { projectId, environment });
     if (opened.kind !== "open") return opened;
     const { expiresAt = null } = input;
     if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };

@@ -29,7 +29,7 @@ export function rotateApiKey(
   input: { readonly id: number; readonly overlapSeconds: number; readonly expiresAt: Instant | null },
 ): Promise<RotateOutcome> {
   return transaction<RotateOutcome>(control, async (tx) => {
-    const opened = await openMembership(tx, author);
+    const opened = await openMembership(tx, author, scope);
     if (opened.kind !== "open") return opened;
     const { actor } = author;
     const { projectId, environmentId, environment } = scope;

@@ -2,9 +2,10 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
-import { mayActAs, type Role } from "../../primitives/role.ts";
+import { includesRoles, mayActAs, type Roles } from "../../primitives/role.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { endLinksOf } from "../../store/control/links.ts";
+import { replaceProjectRoles } from "../../store/control/member-roles.ts";
 import {
   countOtherOwners,
   findMember,
@@ -15,13 +16,15 @@ import {
   removeMember,
   updateMember,
 } from "../../store/control/members.ts";
+import { summarizeMember } from "./describe-member.ts";
 import { endAccess, endApiKeysOf, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
 import { removeSecondFactor } from "./second-factor.ts";
 
 export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal };
-type ChangeOutcome = MemberOutcome | { kind: "not_demoted" };
+type ChangeOutcome = MemberOutcome | { kind: "not_demoted" | "no_role" };
 export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { kind: Refusal };
+type InviteOutcome = LinkOutcome | { kind: "no_role" };
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 
@@ -29,17 +32,19 @@ const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 export function inviteMember(
   control: Pool,
   author: Author,
-  input: { readonly email: string; readonly name: string; readonly role: Role },
-): Promise<LinkOutcome> {
-  return transaction<LinkOutcome>(
+  input: { readonly email: string; readonly name: string } & Roles,
+): Promise<InviteOutcome> {
+  return transaction<InviteOutcome>(
     control,
     async (tx) => {
       const opened = await openMembership(tx, author);
       if (opened.kind !== "open") return opened;
       if (!mayActAs(opened.authority.role, input.role)) return { kind: "above_own_role" };
+      if (isWithoutRole(input)) return { kind: "no_role" };
       if ((await findMemberByEmail(tx, input.email)) !== null) return { kind: "already_exists" };
       const { workspaceId } = author.principal;
       const id = await insertMember(tx, { workspaceId, ...input, passwordHash: null });
+      if (!(await replaceProjectRoles(tx, id, input.projectRoles))) return { kind: "project_not_found" };
       const member = await getMember(tx, { workspaceId, id });
       await audit(tx, author, { action: "member.invited", before: null, after: member });
       const link = linkBy(author, opened.authority, { memberId: id, purpose: "invitation" });
@@ -49,15 +54,17 @@ export function inviteMember(
   );
 }
 
-type MemberChange = {
+type MemberChange = Partial<Roles> & {
   readonly id: number;
   readonly name?: string;
-  readonly role?: Role;
-  /** API keys that the member created, to revoke when the role is lowered. */
+  /** API keys that the member created, to revoke when a role is lowered. */
   readonly revokeApiKeys?: readonly number[];
 };
 
-/** Changes a member. Omitted fields stay unchanged. A demotion ends the member's sessions, links and tokens. Safe to repeat. */
+/**
+ * Changes a member. Omitted fields stay unchanged. If a role is lowered or removed anywhere, the member's sessions, links and tokens
+ * end. Safe to repeat.
+ */
 export function changeMember(control: Pool, author: Author, input: MemberChange): Promise<ChangeOutcome> {
   return transaction<ChangeOutcome>(
     control,
@@ -65,20 +72,25 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       const found = await openMember(tx, author, input.id);
       if (found.kind !== "found") return found;
       const { member: before, authority } = found;
-      const { name = before.name, role = before.role, revokeApiKeys = [] } = input;
+      const { name = before.name, role = before.role, projectRoles = before.projectRoles } = input;
+      const after = { ...before, name, role, projectRoles };
+      const { revokeApiKeys = [] } = input;
       if (!mayActAs(authority.role, role)) return { kind: "above_own_role" };
+      if (isWithoutRole(after)) return { kind: "no_role" };
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
-      const isDemoted = !mayActAs(role, before.role);
+      const isDemoted = !includesRoles(after, before);
+      const isPromoted = !includesRoles(before, after);
       if (isDemoted) await endAccess(tx, author.actor, before);
-      // When a demotion is repeated, the member already has the lower role.
-      const mayNameKeys = isDemoted || input.role === before.role;
+      // When a demotion is repeated, the member already has the lower roles.
+      const isRepeated = (input.role !== undefined || input.projectRoles !== undefined) && !isPromoted;
+      const mayNameKeys = isDemoted || isRepeated;
       if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
       if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
-      if (name === before.name && role === before.role) return { kind: "done", member: before };
-      await updateMember(tx, { id: before.id, name, role });
+      if (JSON.stringify(after) === JSON.stringify(before)) return { kind: "done", member: before };
+      await updateMember(tx, after);
+      if (!(await replaceProjectRoles(tx, before.id, projectRoles))) return { kind: "project_not_found" };
       // A link created for a lower role must not grant a higher role.
-      if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
-      const after = { ...before, name, role };
+      if (isPromoted) await endLinksOf(tx, before.id);
       await audit(tx, author, { action: "member.changed", before, after });
       return { kind: "done", member: after };
     },
@@ -165,6 +177,11 @@ function linkBy(
   return { ...link, createdBy: actor, endsAtMax: expiresAt };
 }
 
+/** Every member has at least one role. */
+function isWithoutRole({ role, projectRoles }: Roles): boolean {
+  return role === null && projectRoles.length === 0;
+}
+
 async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {
   if (member.role !== "owner" || !hasJoined(member)) return false;
   return (await countOtherOwners(tx, member)) === 0;
@@ -186,11 +203,7 @@ async function audit(
     actor,
     action,
     subject: (after ?? before)?.email ?? "",
-    before: before && summarize(before),
-    after: after && summarize(after),
+    before: before && summarizeMember(before),
+    after: after && summarizeMember(after),
   });
-}
-
-function summarize({ id, email, name, role }: Member): object {
-  return { id: String(id), email, name, role };
 }

@@ -1,24 +1,22 @@
 import { type Static, Type } from "typebox";
 import type { Access } from "../../edge/admit-managers.ts";
+import type { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
-import { mayActAs } from "../../primitives/role.ts";
+import { mayActAs, type Roles } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listOpenLinks, type OpenLink as StoredLink } from "../../store/control/links.ts";
-import {
-  findMember,
-  hasJoined,
-  listMembers,
-  type Member as StoredMember,
-} from "../../store/control/members.ts";
+import { findMember, listMembers, type Member as StoredMember } from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import type { ListedSession } from "../../store/control/sessions.ts";
 import { invalidField, strictObject } from "../fields.ts";
 import { describeApiKey } from "../keys/describe-api-key.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
-import type { ManageParts } from "../parts.ts";
+import { MAIN_CELL, type ManageParts } from "../parts.ts";
+import { refuseEarlyProjectRoles } from "../refuse-unfinished-upgrade.ts";
 import { refusePassword } from "../single-sign-on/refuse-password.ts";
 import { changeMember, expelMember, inviteMember, renewLink } from "./change-members.ts";
+import { describeMember, readProjectRoles } from "./describe-member.ts";
 import { readEmail } from "./email.ts";
 import { describeToken } from "./management-tokens.ts";
 import { listAccess, type MadeLink, type MemberAccess as StoredAccess } from "./member-access.ts";
@@ -31,7 +29,8 @@ import {
   MemberAccess,
   personNameField,
   revokeApiKeysField,
-  roleField,
+  wantedProjectRolesField,
+  wantedRoleField,
 } from "./schema.ts";
 
 const NOUN = "Members";
@@ -40,7 +39,11 @@ const PATH = "/manage/v1/members";
 const memberParams = Type.Object({ id: Type.String({ examples: ["3"] }) });
 const MemberWithLink = Type.Object({ member: Member, link: Link });
 
-export function memberOperations({ control, sessions, signOn }: ManageParts): Operation[] {
+export function memberOperations({ control, cellNamed, sessions, signOn }: ManageParts): Operation[] {
+  const refuseEarly = ({ role, projectRoles = [] }: Partial<Roles>) =>
+    role === null || projectRoles.length > 0
+      ? single(cellNamed(MAIN_CELL), refuseEarlyProjectRoles)
+      : Promise.resolve();
   return [
     operation({
       method: "GET",
@@ -79,13 +82,24 @@ export function memberOperations({ control, sessions, signOn }: ManageParts): Op
       summary: "Invite a member",
       description:
         "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send the link to the member yourself, " +
-        "because Purser sends no email. You cannot assign a role above your own.",
-      body: strictObject({ email: emailField, name: personNameField, role: roleField }),
+        "because Purser sends no email. You cannot assign a role above your own.\n\n" +
+        "For a member of single projects, send `role: null` and `projectRoles`. The member does not see other projects, members, tokens " +
+        "or the workspace's audit log.",
+      body: strictObject({
+        email: emailField,
+        name: personNameField,
+        role: wantedRoleField,
+        projectRoles: Type.Optional(wantedProjectRolesField),
+      }),
       answer: MemberWithLink,
-      codes: ["already_exists"],
+      codes: ["already_exists", "not_found", "upgrade_unfinished"],
       handle: async (call) => {
         const { email, name, role } = call.body;
-        const outcome = await inviteMember(control, authorOf(call), { email: readEmail(email), name, role });
+        const projectRoles = readProjectRoles(call.body.projectRoles ?? []);
+        await refuseEarly({ role, projectRoles });
+        const input = { email: readEmail(email), name, role, projectRoles };
+        const outcome = await inviteMember(control, authorOf(call), input);
+        if (outcome.kind === "no_role") throw roleMissing();
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return describeWithLink(outcome);
       },
@@ -96,27 +110,32 @@ export function memberOperations({ control, sessions, signOn }: ManageParts): Op
       access: ACCESS,
       id: "changeMember",
       noun: NOUN,
-      summary: "Edit a member's name or role",
+      summary: "Edit a member's name or roles",
       description:
-        "A new role applies from the member's next call. The last owner cannot be demoted.\n\n" +
-        "A lower role ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
+        "New roles apply from the member's next call. The last owner cannot be demoted.\n\n" +
+        "Lowering or removing a role in any project ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
         "`GET /manage/v1/members/{id}/access` lists what would end. API keys keep working, unless you list them in `revokeApiKeys`.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
-        role: Type.Optional(roleField),
+        role: Type.Optional(wantedRoleField),
+        projectRoles: Type.Optional(wantedProjectRolesField),
         revokeApiKeys: Type.Optional(revokeApiKeysField),
       }),
       answer: Member,
-      codes: ["not_found", "last_owner"],
+      codes: ["not_found", "last_owner", "upgrade_unfinished"],
       handle: async (call) => {
-        const { revokeApiKeys = [], ...change } = call.body;
-        const input = { id: memberIdOf(call), ...change, revokeApiKeys: revokeApiKeys.map(readKeyId) };
+        const { revokeApiKeys = [], projectRoles: wanted, ...change } = call.body;
+        const roles = wanted === undefined ? {} : { projectRoles: readProjectRoles(wanted) };
+        await refuseEarly({ ...change, ...roles });
+        const revoked = revokeApiKeys.map(readKeyId);
+        const input = { id: memberIdOf(call), ...change, ...roles, revokeApiKeys: revoked };
         const outcome = await changeMember(control, authorOf(call), input);
         if (outcome.kind === "not_demoted") {
-          const message = "requires `role`: a lower role, or the member's current one";
+          const message = "requires `role` or `projectRoles`: lower roles, or the member's current ones";
           throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
         }
+        if (outcome.kind === "no_role") throw roleMissing();
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return describeMember(outcome.member);
       },
@@ -204,6 +223,11 @@ function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "s
   });
 }
 
+function roleMissing(): Problem {
+  const message = "is required if `role` is null";
+  return invalidField({ field: "projectRoles", code: "required", message });
+}
+
 function readKeyId(text: string): number {
   const id = readRowId(text);
   if (id === null) throw toProblem("not_found");
@@ -214,13 +238,6 @@ function memberIdOf({ params }: Call<{ id: string }>): number {
   const id = readRowId(params.id);
   if (id === null) throw toProblem("not_found");
   return id;
-}
-
-function describeMember(member: StoredMember): Static<typeof Member> {
-  const { id, email, name, role, hasIdentity: usesSignOn, hasPasskey, createdAt } = member;
-  const status = hasJoined(member) ? "active" : "invited";
-  const access = { role, status, usesSignOn, hasPasskey } as const;
-  return { id: String(id), email, name, ...access, createdAt: formatTimestamp(createdAt) };
 }
 
 function describeOpenLink({ purpose, createdAt, expiresAt, createdBy }: StoredLink) {

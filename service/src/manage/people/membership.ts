@@ -1,11 +1,12 @@
-import type { Principal } from "../../edge/principal.ts";
+import { type Principal, rolesOfToken } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import type { Instant } from "../../primitives/brand.ts";
-import { mayActAs, type Role } from "../../primitives/role.ts";
+import { mayActAs, type Role, type Roles, roleIn } from "../../primitives/role.ts";
 import { lockManagementToken } from "../../store/control/management-tokens.ts";
 import { findMember, lockMembership } from "../../store/control/members.ts";
+import type { Scope } from "../../store/control/scopes.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
@@ -17,8 +18,7 @@ export function authorOf(call: Call): Author {
 }
 
 /** The current rights of a member, token or command. These rights limit the tokens and links that the member, token or command created. */
-export type Authority = {
-  readonly role: Role;
+export type Authority = Roles & {
   /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   readonly rootMemberId: number | null;
   /** When these rights expire, and with them the tokens and links created under them. Null if the rights do not expire. */
@@ -30,24 +30,33 @@ export type Refusal =
   | "author_gone"
   | "author_demoted"
   | "not_found"
+  | "project_not_found"
   | "above_own_role"
   | "last_owner"
   | "already_exists";
 
-type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
+type Opened =
+  | { kind: "open"; authority: Authority & { readonly role: Role } }
+  | { kind: "author_gone" | "author_demoted" };
 
 /**
  * Locks membership, so that access changes run one at a time, and checks the caller's rights under the lock. Fails if the caller's
- * session has ended, or the caller was removed or demoted in the meantime.
+ * session has ended, or the caller was removed or demoted in the meantime. The caller must be an admin of the whole workspace, or of
+ * `scope` if it is given.
  */
-export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
+export async function openMembership(
+  tx: Tx,
+  { principal, actor }: Author,
+  scope: Pick<Scope, "projectId" | "environment"> | null = null,
+): Promise<Opened> {
   await lockMembership(tx);
   const { sessionHash } = principal;
   if (sessionHash !== null && !(await isSessionOpen(tx, sessionHash))) return { kind: "author_gone" };
   const authority = await findAuthority(tx, principal.workspaceId, actor);
   if (authority === null) return { kind: "author_gone" };
-  if (!mayActAs(authority.role, "admin")) return { kind: "author_demoted" };
-  return { kind: "open", authority };
+  const role = scope === null ? authority.role : roleIn(authority, scope);
+  if (role === null || !mayActAs(role, "admin")) return { kind: "author_demoted" };
+  return { kind: "open", authority: { ...authority, role } };
 }
 
 /** Finds the current rights of a member, token or command. Null if the member is removed or the token is no longer valid. */
@@ -56,22 +65,26 @@ export async function findAuthority(
   workspaceId: number,
   { kind, id }: Pick<Actor, "kind" | "id">,
 ): Promise<Authority | null> {
-  if (kind === "command" || kind === "system") return { role: "owner", rootMemberId: null, expiresAt: null };
+  if (kind === "command" || kind === "system")
+    return { role: "owner", projectRoles: [], rootMemberId: null, expiresAt: null };
   const sought = { workspaceId, id: Number(id) };
   if (kind === "member") {
     const member = await findMember(tx, sought);
-    return member && { role: member.role, rootMemberId: member.id, expiresAt: null };
+    if (member === null) return null;
+    const { role, projectRoles } = member;
+    return { role, projectRoles, rootMemberId: member.id, expiresAt: null };
   }
   const token = await lockManagementToken(tx, sought);
   if (token === null || !token.isValid) return null;
-  const { role, rootMemberId, expiresAt } = token;
-  return { role, rootMemberId, expiresAt };
+  const { rootMemberId, expiresAt } = token;
+  return { ...rolesOfToken(token), rootMemberId, expiresAt };
 }
 
 const DETAILS = {
   author_gone: ["sign_in_required", "Your session or token ended, or you were removed, during this call."],
   author_demoted: ["role_missing", "Your role changed during this call."],
   not_found: ["not_found", "There is no such member, token or key in this workspace."],
+  project_not_found: ["not_found", "There is no such project in this workspace."],
   above_own_role: ["role_missing", "You cannot grant, change or remove a role above your own."],
   last_owner: [
     "last_owner",

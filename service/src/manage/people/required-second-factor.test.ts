@@ -57,6 +57,22 @@ test("a member whose role needs a passkey registers one after the password, befo
   expect((await logInFully(managed, phone, ada)).status).toBe(200);
 });
 
+test("a member who has the role only in one project needs a passkey too", async () => {
+  const owner = await setupWithPasskey();
+  const { managed } = owner;
+  const projectId = String(managed.project.projectId);
+  const [pia, vera] = [
+    await join(managed, null, "pia", [{ projectId, environment: "test", role: "admin" }]),
+    await join(managed, null, "vera", [{ projectId, environment: null, role: "operator" }]),
+  ];
+  await require(owner, "admin");
+  const statuses = [await pia.call("GET", SESSION), await vera.call("GET", SESSION)];
+  expect(statuses.map(({ status }) => status)).toEqual([401, 200]);
+  // The role counts for every session, not only for those that were open.
+  expect(codeOf(await logInFrom(managed, "203.0.113.2", pia))).toEqual([401, "second_factor_setup_required"]);
+  expect((await logInFrom(managed, "203.0.113.2", vera)).status).toBe(200);
+});
+
 test("the token of a set-up works for nothing else, and only one of two set-ups succeeds", async () => {
   const owner = await setupWithPasskey();
   const { managed } = owner;

@@ -22,21 +22,65 @@ export const newPasswordField = Type.String({
   examples: ["seven-green-kettles"],
 });
 
-export const roleField = Type.Enum([...ROLES], {
-  description:
-    "Each role includes the roles before it:\n\n" +
-    "- `viewer` reads.\n" +
-    "- `operator` changes customers and credits.\n" +
-    "- `admin` changes the catalog, keys and members.\n" +
-    "- `owner` creates owners and changes the workspace.",
+const EACH_ROLE =
+  "Each role includes the roles before it:\n\n" +
+  "- `viewer` reads.\n" +
+  "- `operator` changes customers and credits.\n" +
+  "- `admin` changes the catalog, keys and members.\n" +
+  "- `owner` creates owners and changes the workspace.";
+
+export const roleField = Type.Enum([...ROLES], { description: EACH_ROLE });
+
+const projectRoleFields = {
+  projectId: Type.String({ examples: ["1"] }),
+  environment: nullable(
+    Type.Enum(["test", "live"], { description: "Null if the role applies to both environments." }),
+  ),
+};
+
+export const ProjectRole = Type.Object({ ...projectRoleFields, role: Type.Enum([...ROLES]) });
+
+const projectRolesField = Type.Array(ProjectRole, {
+  description: "Roles in single projects or environments. In each environment, the highest role applies.",
 });
+
+const workspaceRoleField = nullable(
+  Type.Enum([...ROLES], {
+    description: "The role in the whole workspace. Null for a member with roles only in projects.",
+  }),
+);
+
+export const wantedRoleField = nullable(
+  Type.Enum([...ROLES], {
+    description: `The role in the whole workspace. Null requires \`projectRoles\`. ${EACH_ROLE}`,
+  }),
+);
+
+const PROJECT_ROLES_MAX = 50;
+
+export const wantedProjectRolesField = Type.Array(
+  strictObject({ ...projectRoleFields, role: Type.Enum(["viewer", "operator", "admin"]) }),
+  {
+    maxItems: PROJECT_ROLES_MAX,
+    description:
+      "Roles in single projects or environments, in addition to `role`. Replaces all previous ones. Each project and environment can " +
+      "be named once, and each project once with `environment` null.",
+  },
+);
 
 export const Me = Type.Object({
   kind: Type.Enum(["member", "token"]),
   id: Type.String({ examples: ["1"] }),
   name: Type.String({ examples: ["Ada Lovelace"] }),
   email: Type.Union([Type.String({ examples: ["ada@example.com"] }), Type.Null()]),
-  role: roleField,
+  role: nullable(
+    Type.Enum([...ROLES], {
+      description:
+        "The role in the whole workspace. Null for a member with roles only in projects. For a token limited to one environment, the " +
+        "role in this environment.",
+    }),
+  ),
+  projectRoles: projectRolesField,
   workspaceId: Type.String({ examples: ["1"] }),
 });
 
@@ -94,7 +138,8 @@ export const Member = Type.Object({
   id: Type.String({ examples: ["3"] }),
   email: emailField,
   name: personNameField,
-  role: roleField,
+  role: workspaceRoleField,
+  projectRoles: projectRolesField,
   status: Type.Enum(["invited", "active"], {
     description: "`invited` until the member accepts the invitation, with a password or with single sign-on.",
   }),
@@ -128,7 +173,8 @@ export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
   description:
-    "IDs of API keys created by the member, to revoke when you lower the role. Other keys keep working. Requires `role`.",
+    "IDs of API keys created by the member, to revoke when you lower the roles. Other keys keep working. Requires `role` or " +
+    "`projectRoles`.",
 });
 
 export const managesAccessField = Type.Boolean({

@@ -11,6 +11,7 @@ import type { ManageParts } from "../parts.ts";
 import { refusePassword } from "../single-sign-on/refuse-password.ts";
 import { mayUsePassword } from "../single-sign-on/settings.ts";
 import { acceptLink } from "./accept-link.ts";
+import { describeMe } from "./describe-member.ts";
 import { readEmail } from "./email.ts";
 import type { FailedAction } from "./failed-log-ins.ts";
 import { isGuessablePassword } from "./guessable-password.ts";
@@ -19,7 +20,7 @@ import { type HashNew, hashPassword } from "./password.ts";
 import { relyingPartyOf, secondFactorProblem } from "./relying-party.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
 import { secondFactorOperations } from "./second-factor-operations.ts";
-import { describeMe, replyWithSession, visitOf } from "./session-reply.ts";
+import { replyWithSession, visitOf } from "./session-reply.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
 import { changePassword, checkPassword, findKnownDevice, openSession, signOut } from "./sign-in.ts";
 
@@ -77,7 +78,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         const outcome = await setUp(control, token, owner, visitOf(request), hashNew(guard));
         if (outcome.kind === "link_invalid") throw linkInvalid();
         const { memberId: id, workspaceId, sessionToken } = outcome;
-        const member = { id, name, email, role: "owner", workspaceId } as const;
+        const member = { id, name, email, role: "owner", projectRoles: [], workspaceId } as const;
         return replyWithSession(control, { request, reply }, { member, sessionToken });
       },
     }),

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { addressOf } from "../../edge/guard.ts";
-import type { Principal } from "../../edge/principal.ts";
 import { readDeviceCookie, setDeviceCookie, setSessionCookie } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Call } from "../operation.ts";
+import { describeMe, type Identity } from "./describe-member.ts";
 import { rememberDevice, type Visit } from "./sign-in.ts";
 
 /** Sends the cookie of a new session, remembers the device, and returns the body of the response. */
@@ -39,10 +39,4 @@ async function knowDevice(
   } catch (error) {
     request.log.error({ err: error }, "could not remember a device");
   }
-}
-
-type Identity = Pick<Principal, "kind" | "id" | "name" | "email" | "role" | "workspaceId">;
-
-export function describeMe({ kind, id, name, email, role, workspaceId }: Identity) {
-  return { kind, id: String(id), name, email, role, workspaceId: String(workspaceId) };
 }

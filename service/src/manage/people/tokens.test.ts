@@ -20,7 +20,9 @@ test("a token for one environment works only there, and its secret is shown once
   const statusOf = async (path: string) => (await manage("GET", path, { token: secret })).status;
   expect(await statusOf(`${here}/customers`)).toBe(200);
   expect(await statusOf(here.replace("test", "live/customers"))).toBe(404);
-  expect(await statusOf("/manage/v1/projects")).toBe(403);
+  expect(await statusOf("/manage/v1/members")).toBe(403);
+  const projects = await manage("GET", "/manage/v1/projects", { token: secret });
+  expect(projects.body["items"]).toMatchObject([{ environments: [{ environment: "test" }] }]);
   const list = await manage("GET", TOKENS);
   const [newest] = list.body["items"] as object[];
   expect(newest).toMatchObject({ id: token.id, lastFour: secret.slice(-4), lastUsedAt: expect.any(String) });

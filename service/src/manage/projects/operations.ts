@@ -5,6 +5,7 @@ import { single, transaction } from "../../postgres/transaction.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { ProjectId } from "../../primitives/brand.ts";
+import { type Roles, roleIn } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
@@ -45,7 +46,7 @@ export const Project = Type.Object({
         examples: [1],
       }),
     }),
-    { description: "Always two items: `test`, then `live`." },
+    { description: "`test`, then `live`. Contains only environments in which you have a role." },
   ),
 });
 
@@ -58,24 +59,27 @@ export function projectOperations({ control }: ManageParts): Operation[] {
     const found = await single(control, (tx) => findProject(tx, scopeOf(call).projectId));
     if (found === null)
       throw new Problem("not_found", { detail: "There is no such project or environment." });
-    return describeProject(found);
+    return describeProject(found, principalOf(call));
   };
   return [
     operation({
       method: "GET",
       path: "/manage/v1/projects",
-      access: { role: "viewer", in: "workspace" },
+      access: { role: "viewer", in: "anywhere" },
       id: "listProjects",
       noun: NOUN,
       summary: "List projects",
-      description: "Lists projects with their environments, oldest first.",
+      description: "Lists the projects in which you have a role, with their environments, oldest first.",
       query: strictObject(pageQuery),
       answer: pageOf(Project),
       handle: async (call) => {
-        const { workspaceId } = principalOf(call);
+        const principal = principalOf(call);
+        const { workspaceId, role, projectRoles } = principal;
         const limit = readLimit(call.query.limit);
-        const page = { workspaceId, after: readIdCursor(call.query.cursor) ?? 0, limit: limit + 1 };
-        return pageById(await single(control, (tx) => listProjects(tx, page)), limit, describeProject);
+        const ids = role === null ? projectRoles.map(({ projectId }) => projectId) : null;
+        const page = { workspaceId, ids, after: readIdCursor(call.query.cursor) ?? 0, limit: limit + 1 };
+        const found = await single(control, (tx) => listProjects(tx, page));
+        return pageById(found, limit, (project) => describeProject(project, principal));
       },
     }),
     operation({
@@ -108,7 +112,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         const { created, project } = outcome;
         assert(project !== null, "an inserted project is found");
         const secrets = { test: created.test.key.secret, live: created.live.key.secret };
-        return { project: describeProject(project), secrets };
+        return { project: describeProject(project, principalOf(call)), secrets };
       },
     }),
     operation({
@@ -144,15 +148,17 @@ export function projectOperations({ control }: ManageParts): Operation[] {
   ];
 }
 
-function describeProject({ id, name, createdAt, validKeys }: StoredProject): Static<typeof Project> {
+function describeProject(
+  { id: projectId, name, createdAt, validKeys }: StoredProject,
+  roles: Roles,
+): Static<typeof Project> {
   return {
-    id: String(id),
+    id: String(projectId),
     name,
     createdAt: formatTimestamp(createdAt),
-    environments: [
-      { environment: "test", validApiKeys: validKeys.test },
-      { environment: "live", validApiKeys: validKeys.live },
-    ],
+    environments: (["test", "live"] as const)
+      .filter((environment) => roleIn(roles, { projectId, environment }) !== null)
+      .map((environment) => ({ environment, validApiKeys: validKeys[environment] })),
   };
 }
 

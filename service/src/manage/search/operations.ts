@@ -6,6 +6,7 @@ import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { parseHoldId } from "../../primitives/hold-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
+import { roleIn } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import {
   type FoundKey,
@@ -58,13 +59,13 @@ const query = strictObject({
 export function searchOperations({ control, cellOf, cellNamed }: ManageParts): Operation[] {
   const search = async (
     call: Call<unknown, { q: string }>,
-    isReached: (id: number) => boolean,
+    isSearched: (scope: NamedScope) => boolean,
     poolOf: ManageParts["cellNamed"],
   ) => {
     const { workspaceId } = principalOf(call);
     const scopes = await single(control, (tx) => listScopes(tx, workspaceId));
     return searchScopes(poolOf, {
-      scopes: scopes.filter(({ environmentId }) => isReached(environmentId)),
+      scopes: scopes.filter(isSearched),
       text: call.query.q,
       since: await readHistoryStart(control, workspaceId),
     });
@@ -73,14 +74,14 @@ export function searchOperations({ control, cellOf, cellNamed }: ManageParts): O
     operation({
       method: "GET",
       path: "/manage/v1/search",
-      access: { role: "viewer", in: "workspace" },
+      access: { role: "viewer", in: "anywhere" },
       id: "search",
       noun: NOUN,
       summary: "Search all projects",
-      description: `${DESCRIPTION}Searches both environments of all projects.`,
+      description: `${DESCRIPTION}Searches every environment in which you have a role.`,
       query,
       answer: Found,
-      handle: async (call) => search(call, () => true, cellNamed),
+      handle: async (call) => search(call, (scope) => roleIn(principalOf(call), scope) !== null, cellNamed),
     }),
     operation({
       method: "GET",
@@ -89,7 +90,7 @@ export function searchOperations({ control, cellOf, cellNamed }: ManageParts): O
       id: "searchEnvironment",
       noun: NOUN,
       summary: "Search one environment",
-      description: `${DESCRIPTION}Searches only this environment, so a token limited to this environment can make the call.`,
+      description: `${DESCRIPTION}Searches only this environment.`,
       params: Type.Object(environmentParams),
       query,
       answer: Found,
@@ -97,7 +98,7 @@ export function searchOperations({ control, cellOf, cellNamed }: ManageParts): O
         const scope = scopeOf(call);
         return search(
           call,
-          (id) => id === scope.environmentId,
+          ({ environmentId }) => environmentId === scope.environmentId,
           () => cellOf(scope),
         );
       },

@@ -6,7 +6,7 @@ import { mayUsePassword } from "./settings.ts";
 /** Rejects a password or link of a member who must use single sign-on. */
 export function refusePassword(
   signOn: Pick<Provider, "settings"> | null,
-  member: { readonly email: string; readonly role: Role },
+  member: { readonly email: string; readonly role: Role | null },
 ): void {
   if (mayUsePassword(signOn?.settings ?? null, member)) return;
   throw new Problem("sso_required", {

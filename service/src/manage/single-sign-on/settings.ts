@@ -50,7 +50,7 @@ export function redirectUriOf({ publicUrl }: Pick<SignOnSettings, "publicUrl">):
 /** Whether a member may use a password. `email` is in lower case. */
 export function mayUsePassword(
   settings: Pick<SignOnSettings, "onlyLocalOwner"> | null,
-  { email, role }: { readonly email: string; readonly role: Role },
+  { email, role }: { readonly email: string; readonly role: Role | null },
 ): boolean {
   const owner = settings?.onlyLocalOwner ?? null;
   return owner === null || (email === owner && role === "owner");

@@ -16,6 +16,7 @@ import {
   updateMember,
 } from "../../store/control/members.ts";
 import { findMemberOfLink } from "../people/accept-link.ts";
+import { summarizeMember } from "../people/describe-member.ts";
 import { endAccess } from "../people/member-access.ts";
 import { insertSessionIn, type Visit } from "../people/sign-in.ts";
 import { claimedRole, type Person, refuseEmail, refusePerson } from "./claims.ts";
@@ -91,7 +92,10 @@ async function join(
   return member;
 }
 
-/** Gives the member the role of the role claim. Owners stay owners. A lower role ends access as any demotion does. */
+/**
+ * Gives the member the role of the role claim. Owners stay owners, and members with roles only in projects keep only these. A lower
+ * role ends access as any demotion does.
+ */
 async function applyRole(
   tx: Tx,
   settings: SignOnSettings,
@@ -100,21 +104,21 @@ async function applyRole(
   { requestId }: Visit,
 ): Promise<Member> {
   const role = claimedRole(settings, person);
-  if (role === null || member.role === "owner" || role === member.role) return member;
+  const isFixed = member.role === null || member.role === "owner";
+  if (role === null || isFixed || role === member.role) return member;
   const actor: Actor = { kind: "system", id: null, requestId };
   if (!mayActAs(role, member.role)) await endAccess(tx, actor, member);
   // A link created for a lower role must not grant a higher role.
   else await endLinksOf(tx, member.id);
   const after = { ...member, role };
   await updateMember(tx, after);
-  const summarize = ({ id, email, name, role }: Member) => ({ id: String(id), email, name, role });
   await insertControlAudit(tx, {
     workspaceId: member.workspaceId,
     actor,
     action: "member.changed",
     subject: member.email,
-    before: summarize(member),
-    after: { ...summarize(after), claim: settings.roles?.claim },
+    before: summarizeMember(member),
+    after: { ...summarizeMember(after), claim: settings.roles?.claim },
   });
   return after;
 }

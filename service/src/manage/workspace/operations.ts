@@ -76,7 +76,7 @@ export function workspaceOperations({ control, cellNamed, version }: ManageParts
     operation({
       method: "GET",
       path: "/manage/v1/workspace",
-      access: { role: "viewer", in: "workspace" },
+      access: { role: "viewer", in: "anywhere" },
       id: "readWorkspace",
       noun: NOUN,
       summary: "Read the workspace",

@@ -19,7 +19,7 @@ import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { lesserRole } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { creator } from "./creator.ts";
-import { role } from "./members.ts";
+import { role } from "./member-roles.ts";
 import { environmentKind } from "./scopes.ts";
 
 const IS_VALID = `
@@ -27,18 +27,22 @@ const IS_VALID = `
   and (t.expires_at is null or t.expires_at > clock_timestamp())
   and t.created_by_kind is not null
   and not exists (
-    select from control.members as r where r.id = t.root_member_id and r.removed_at is not null
+    select from control.members as r
+    where r.id = t.root_member_id
+      and (r.removed_at is not null or r.role = 'none')
   )`;
 
 const TOKEN = describeRow({
   id: integer("t.id"),
   workspaceId: integer("t.workspace_id"),
   name: text("t.name"),
-  /** The token's role, limited to the current role of the root member. */
+  /** The token's role, limited to the current role of the root member. A root member without a role makes the token invalid. */
   role: derive(
     describeRow({
       own: role("t.role"),
-      root: orNull(role("(select r.role from control.members as r where r.id = t.root_member_id)")),
+      root: orNull(
+        role("(select r.role from control.members as r where r.id = t.root_member_id and r.role <> 'none')"),
+      ),
     }),
     ({ own, root }) => (root === null ? own : lesserRole(own, root)),
   ),

@@ -1,7 +1,6 @@
 import { readInteger, readText } from "../../postgres/column.ts";
 import {
   boolean,
-  column,
   describeRow,
   findRow,
   instant,
@@ -13,16 +12,8 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { assert } from "../../primitives/assert.ts";
-import { ROLES, type Role } from "../../primitives/role.ts";
-
-export function role(sql: string): Part<Role> {
-  return column((value) => {
-    const known = ROLES.find((one) => one === value);
-    assert(known !== undefined, "a known role");
-    return known;
-  }, sql);
-}
+import type { Role } from "../../primitives/role.ts";
+import { projectRoles, storedRole, workspaceRole } from "./member-roles.ts";
 
 export function hasPasskey(member: string): Part<boolean> {
   return boolean(`exists (select from control.passkeys as p where p.member_id = ${member}.id)`);
@@ -38,7 +29,9 @@ const MEMBER = describeRow({
   workspaceId: integer("m.workspace_id"),
   email: text("m.email"),
   name: text("m.name"),
-  role: role("m.role"),
+  /** Null if the member has roles only in projects. */
+  role: workspaceRole("m.role"),
+  projectRoles: projectRoles("m.id"),
   /** Null if the member has not set a password. */
   passwordHash: orNull(text("m.password_hash")),
   /** Whether the member has connected single sign-on. */
@@ -156,10 +149,10 @@ const INSERT = statement(
 
 export async function insertMember(
   tx: Tx,
-  member: Omit<Member, "id" | "createdAt" | "hasPasskey" | "hasIdentity">,
+  member: Omit<Member, "id" | "projectRoles" | "createdAt" | "hasPasskey" | "hasIdentity">,
 ): Promise<number> {
   const { workspaceId, email, name, role, passwordHash } = member;
-  const { rows } = await tx.run(INSERT, [workspaceId, email, name, role, passwordHash]);
+  const { rows } = await tx.run(INSERT, [workspaceId, email, name, storedRole(role), passwordHash]);
   return readInteger(rows[0]?.[0]);
 }
 
@@ -168,8 +161,11 @@ const UPDATE = statement(
   "update control.members set name = $2, role = $3 where id = $1 and removed_at is null",
 );
 
-export async function updateMember(tx: Tx, member: { id: number; name: string; role: Role }): Promise<void> {
-  await tx.run(UPDATE, [member.id, member.name, member.role]);
+export async function updateMember(
+  tx: Tx,
+  member: { id: number; name: string; role: Role | null },
+): Promise<void> {
+  await tx.run(UPDATE, [member.id, member.name, storedRole(member.role)]);
 }
 
 const SET_PASSWORD = statement(

@@ -1,5 +1,6 @@
 import {
   bytes,
+  derive,
   describeRow,
   findRow,
   getRow,
@@ -12,7 +13,9 @@ import {
   textList,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { hasPasskey, role } from "./members.ts";
+import { highestRole } from "../../primitives/role.ts";
+import { projectRoles, role, workspaceRole } from "./member-roles.ts";
+import { hasPasskey } from "./members.ts";
 
 const PASSKEY = describeRow({
   id: integer("p.id"),
@@ -30,7 +33,11 @@ export type Passkey = RowOf<typeof PASSKEY>;
 
 /** What decides whether a member needs a second factor. The row is of `control.members as m` and `control.workspaces as w`. */
 export const FACTORS = describeRow({
-  role: role("m.role"),
+  /** The highest role in the workspace or in any environment. */
+  role: derive(
+    describeRow({ role: workspaceRole("m.role"), projectRoles: projectRoles("m.id") }),
+    highestRole,
+  ),
   /** Members with this role or above need a second factor. Null if no role needs one. */
   requiredFrom: orNull(role("w.second_factor_from")),
   hasPasskey: hasPasskey("m"),

@@ -1,5 +1,14 @@
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
-import { describeRow, findRow, instant, integer, listRows, type RowOf, text } from "../../postgres/row.ts";
+import {
+  describeRow,
+  findRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  type RowOf,
+  text,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../../primitives/brand.ts";
@@ -67,7 +76,7 @@ const countValidKeys = (kind: EnvironmentKind): string => `(
   )`;
 
 const PROJECT = describeRow({
-  id: integer("p.id"),
+  id: id<ProjectId>("p.id"),
   name: text("p.name"),
   createdAt: instant("p.created_at"),
   /** API keys that are neither revoked nor expired. */
@@ -82,16 +91,18 @@ const LIST = statement(
   select ${PROJECT.list}
   from control.projects as p
   where p.workspace_id = $1
-    and p.id > $2::bigint
+    and ($2::integer[] is null or p.id = any($2))
+    and p.id > $3::bigint
   order by p.id
-  limit $3`,
+  limit $4`,
 );
 
+/** Lists projects of the workspace, oldest first. If `ids` is not null, lists only these projects. */
 export function listProjects(
   tx: Tx,
-  page: { workspaceId: number; after: number; limit: number },
+  page: { workspaceId: number; ids: readonly ProjectId[] | null; after: number; limit: number },
 ): Promise<Project[]> {
-  return listRows(tx, LIST, [page.workspaceId, page.after, page.limit], PROJECT);
+  return listRows(tx, LIST, [page.workspaceId, page.ids, page.after, page.limit], PROJECT);
 }
 
 const FIND = statement("projects.find", `select ${PROJECT.list} from control.projects as p where p.id = $1`);

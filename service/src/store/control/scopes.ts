@@ -14,10 +14,12 @@ import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import type { EnvironmentKind } from "../../primitives/secret.ts";
 
 export function environmentKind(sql: string): Part<EnvironmentKind> {
-  return column((value) => {
-    assert(value === "test" || value === "live", "an environment is test or live");
-    return value;
-  }, sql);
+  return column(readEnvironmentKind, sql);
+}
+
+export function readEnvironmentKind(value: unknown): EnvironmentKind {
+  assert(value === "test" || value === "live", "an environment is test or live");
+  return value;
 }
 
 const SCOPE = {

@@ -15,7 +15,7 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Role } from "../../primitives/role.ts";
-import { role } from "./members.ts";
+import { projectRoles, workspaceRole } from "./member-roles.ts";
 import { FACTORS } from "./passkeys.ts";
 import { obeysRules, ruleValues, type SessionRules } from "./session-rules.ts";
 
@@ -37,7 +37,8 @@ const SESSION_MEMBER = describeRow({
   workspaceId: integer("m.workspace_id"),
   email: text("m.email"),
   name: text("m.name"),
-  role: role("m.role"),
+  role: workspaceRole("m.role"),
+  projectRoles: projectRoles("m.id"),
   openedWith: openedWith("s.opened_with"),
   factors: FACTORS,
 });
@@ -269,11 +270,14 @@ const DELETE_WITHOUT_FACTOR = statement(
   using control.members as m
   where m.id = s.member_id
     and m.workspace_id = $1
-    and m.role = any($2::text[])
+    and (
+      m.role = any($2::text[])
+      or exists (select from control.member_roles as r where r.member_id = m.id and r.role = any($2))
+    )
     and s.opened_with = 'password'`,
 );
 
-/** Ends the sessions that members with these roles opened without a second factor. */
+/** Ends the sessions that members with one of these roles, anywhere, opened without a second factor. */
 export async function deleteSessionsWithoutFactor(
   tx: Tx,
   of: { workspaceId: number; roles: readonly Role[] },

@@ -1,7 +1,7 @@
 import { describeRow, getRow, integer, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { Role } from "../../primitives/role.ts";
-import { role } from "./members.ts";
+import { role } from "./member-roles.ts";
 
 const LIMITS = describeRow({
   metadataBytesMax: integer("l.metadata_bytes_max"),
