@@ -30,6 +30,8 @@ test("an invitation link can be created with the keyboard and grants the selecte
   await page.keyboard.type("Vera Viewer");
   await page.keyboard.press("Tab");
   await page.keyboard.type("Vera@example.com");
+  // Keeps the whole workspace, the default.
+  await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   // Selects operator instead of viewer, the default.
   await page.keyboard.press("ArrowDown");
@@ -108,6 +110,7 @@ test("demoting a member shows what is revoked and takes effect immediately", asy
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Edit The admin" }).waitFor();
+  await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");

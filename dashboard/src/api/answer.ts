@@ -20,7 +20,8 @@ export type Body<Name extends keyof operations> = operations[Name] extends {
   ? Wanted
   : never;
 
-export type Environment = "test" | "live";
+export const ENVIRONMENTS = ["test", "live"] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
 
 /** The project and environment, which are in the path of most calls. */
 export type Scope = { readonly projectId: string; readonly environment: Environment };

@@ -31,8 +31,8 @@ export function PageNotFound() {
         title="This page does not exist"
         action={<ButtonLink to="/">Go to Home</ButtonLink>}
       >
-        The page may be in the other environment, or its data may have been erased. Press Ctrl K to search
-        everywhere.
+        The page may be in the other environment, its data may have been erased, or you may not have access to
+        it. Press Ctrl K to search everywhere.
       </EmptyState>
     </Page>
   );

@@ -16,9 +16,9 @@ import { Time } from "../ui/time.tsx";
 import { findStale } from "./find-stale.ts";
 import { PAGE_GUIDES } from "./guides.ts";
 import { useShortcuts } from "./keyboard.ts";
-import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { ENVIRONMENT_SECTIONS, workspaceSections } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
-import { useOptionalScope } from "./use-scope.ts";
+import { useOptionalScope, useSession } from "./use-scope.ts";
 
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
@@ -105,7 +105,7 @@ const GENERAL = [
 ];
 
 function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const sections = [...ENVIRONMENT_SECTIONS, ...WORKSPACE_SECTIONS];
+  const sections = [...ENVIRONMENT_SECTIONS, ...workspaceSections(useSession())];
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Keyboard shortcuts">
       <ul className="grid gap-x-8 gap-y-2 sm:grid-cols-2">

@@ -2,9 +2,9 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { projectsQuery } from "../api/projects.ts";
-import { findLastScope } from "./last-scope.ts";
-import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalScope } from "./use-scope.ts";
+import { findNearestScope } from "./last-scope.ts";
+import { ENVIRONMENT_SECTIONS, workspaceSections } from "./sections.ts";
+import { useOptionalScope, useSession } from "./use-scope.ts";
 
 const CHORD_MS = 1_000;
 
@@ -12,15 +12,16 @@ const CHORD_MS = 1_000;
 export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }): void {
   const navigate = useNavigate();
   const here = useOptionalScope();
+  const session = useSession();
   const { data: projects } = useSuspenseQuery(projectsQuery);
   // A ref, because a render can happen between g and the next key.
   const waitsSince = useRef(0);
   useEffect(() => {
     function goTo(key: string): void {
-      const workspace = WORKSPACE_SECTIONS.find((section) => section.key === key);
+      const workspace = workspaceSections(session).find((section) => section.key === key);
       if (workspace !== undefined) void navigate({ to: workspace.to });
       const section = ENVIRONMENT_SECTIONS.find((known) => known.key === key);
-      const scope = here ?? findLastScope(projects);
+      const scope = findNearestScope(here, projects);
       if (section !== undefined && scope !== null) void navigate({ to: section.to, params: scope });
     }
     function onKey(event: KeyboardEvent): void {
@@ -45,7 +46,7 @@ export function useShortcuts({ onSearch, onHelp }: { onSearch: () => void; onHel
     }
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
-  }, [navigate, here, projects, onSearch, onHelp]);
+  }, [navigate, here, projects, session, onSearch, onHelp]);
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -21,7 +21,7 @@ import {
   searchQuery,
   sectionsAsFound,
 } from "./search-everything.ts";
-import { useMayActAs, useOptionalScope } from "./use-scope.ts";
+import { useMayActAs, useOptionalScope, useSession } from "./use-scope.ts";
 
 /** Searches customers, payments, keys and charges in all projects and environments. Also finds pages and actions. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -30,6 +30,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const may = { operate: useMayActAs("operator"), administer: useMayActAs("admin") };
   const wanted = useDeferredValue(text.trim());
   const scope = useOptionalScope();
+  const session = useSession();
   const navigate = useNavigate();
   const isSearched = wanted.length > 1;
   const everywhere = useQuery({ ...searchQuery(wanted), enabled: isSearched && action === null });
@@ -56,7 +57,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ? findings
       : [
           ...(isAction ? [...actions, ...findings] : [...findings, ...actions]),
-          ...sectionsAsFound(text.trim(), scope),
+          ...sectionsAsFound(text.trim(), scope, session),
         ];
   function open(found: Found): void {
     if (isOld && findings.some(({ items }) => items.includes(found))) return;

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, notFound, Outlet, redirect } from "@tanstack/react-router";
 import type { Environment } from "../api/answer.ts";
-import { projectsQuery } from "../api/projects.ts";
+import { hasEnvironment, projectsQuery } from "../api/projects.ts";
 import { sessionQuery, setupQuery } from "../api/session.ts";
 import { PageError, PageNotFound } from "./error-pages.tsx";
 import { Frame } from "./frame.tsx";
@@ -50,7 +50,8 @@ export const scopeRoute = createRoute({
   },
   beforeLoad: async ({ context, params }) => {
     const projects = await context.queryClient.ensureQueryData(projectsQuery);
-    if (!projects.some(({ id }) => id === params.projectId)) throw notFound();
+    const project = projects.find(({ id }) => id === params.projectId);
+    if (project === undefined || !hasEnvironment(project, params.environment)) throw notFound();
     rememberScope(params);
   },
   // Inside the frame, so that the navigation stays visible.

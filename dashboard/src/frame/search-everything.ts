@@ -2,9 +2,10 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
 import { type Answer, type Environment, type Scope, scopeOf } from "../api/answer.ts";
 import { queryOf } from "../api/client.ts";
+import type { Roles } from "../api/session.ts";
 import { countOf } from "../format/numbers.ts";
 import { describeReason } from "../format/request-sentences.ts";
-import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { ENVIRONMENT_SECTIONS, workspaceSections } from "./sections.ts";
 
 export type Found = {
   readonly id: string;
@@ -259,7 +260,7 @@ export function actionsAsFound(
 }
 
 /** Pages whose name matches. */
-export function sectionsAsFound(text: string, scope: Scope | null): FoundGroup[] {
+export function sectionsAsFound(text: string, scope: Scope | null, roles: Roles): FoundGroup[] {
   const isWanted = ({ name }: { name: string }): boolean => name.toLowerCase().includes(text.toLowerCase());
   const items = [
     ...(scope === null
@@ -271,13 +272,15 @@ export function sectionsAsFound(text: string, scope: Scope | null): FoundGroup[]
           environment: scope.environment,
           link: { to, params: scope },
         }))),
-    ...WORKSPACE_SECTIONS.filter(isWanted).map(({ name, to }) => ({
-      id: to,
-      title: name,
-      note: null,
-      environment: null,
-      link: { to },
-    })),
+    ...workspaceSections(roles)
+      .filter(isWanted)
+      .map(({ name, to }) => ({
+        id: to,
+        title: name,
+        note: null,
+        environment: null,
+        link: { to },
+      })),
   ];
   return items.length === 0 ? [] : [{ value: "Go to", items }];
 }

@@ -14,6 +14,7 @@ import {
   UsersRound,
   Webhook,
 } from "lucide-react";
+import { mayActAs, type Role, type Roles } from "../api/session.ts";
 
 /** Navigation entries. Typing g and then `key` opens the section. `tabs` lists the other routes in the section. */
 export const ENVIRONMENT_SECTIONS = [
@@ -33,12 +34,17 @@ export const ENVIRONMENT_SECTIONS = [
   { name: "Webhooks", to: "/projects/$projectId/$environment/webhooks", icon: Webhook, key: "w" },
 ] as const satisfies readonly Section[];
 
-export const WORKSPACE_SECTIONS = [
-  { name: "Members", to: "/workspace/members", icon: UserRoundCog, key: "m" },
-  { name: "Management tokens", to: "/workspace/tokens", icon: Ticket, key: "t" },
-  { name: "Audit log", to: "/workspace/audit", icon: ScrollText, key: "a" },
-  { name: "Settings", to: "/workspace/settings", icon: Settings, key: "s" },
-] as const satisfies readonly Section[];
+const WORKSPACE_SECTIONS = [
+  { name: "Members", to: "/workspace/members", icon: UserRoundCog, key: "m", role: "viewer" },
+  { name: "Management tokens", to: "/workspace/tokens", icon: Ticket, key: "t", role: "viewer" },
+  { name: "Audit log", to: "/workspace/audit", icon: ScrollText, key: "a", role: null },
+  { name: "Settings", to: "/workspace/settings", icon: Settings, key: "s", role: null },
+] as const satisfies readonly (Section & { role: Role | null })[];
+
+/** The workspace's sections for a member. Members with roles only in projects see no other members or tokens. */
+export function workspaceSections({ role }: Roles) {
+  return WORKSPACE_SECTIONS.filter((section) => mayActAs(role, section.role));
+}
 
 type Section = { name: string; to: string; tabs?: readonly string[]; icon: LucideIcon; key: string };
 

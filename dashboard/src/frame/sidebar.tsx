@@ -16,7 +16,7 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Environment, Scope } from "../api/answer.ts";
-import { type Project, projectsQuery } from "../api/projects.ts";
+import { hasEnvironment, type Project, projectsQuery, scopeIn } from "../api/projects.ts";
 import { clearUserData } from "../api/query-client.ts";
 import { logOut } from "../api/session.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -25,9 +25,9 @@ import { Kbd } from "../ui/kbd.tsx";
 import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
 import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/time.tsx";
 import { notify } from "../ui/toast.tsx";
-import { findLastScope } from "./last-scope.ts";
-import { DOCS, ENVIRONMENT_SECTIONS, sectionOf, WORKSPACE_SECTIONS } from "./sections.ts";
-import { useOptionalScope, useSession } from "./use-scope.ts";
+import { findNearestScope } from "./last-scope.ts";
+import { DOCS, ENVIRONMENT_SECTIONS, sectionOf, workspaceSections } from "./sections.ts";
+import { useOptionalScope, useRole, useSession } from "./use-scope.ts";
 
 const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +
@@ -42,8 +42,9 @@ function useSection() {
 
 export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
+  const session = useSession();
   const here = useOptionalScope();
-  const scope = here ?? findLastScope(projects);
+  const scope = findNearestScope(here, projects);
   const section = useSection();
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 pt-4 pb-3">
@@ -82,7 +83,7 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
           </Group>
         )}
         <Group title="Workspace">
-          {WORKSPACE_SECTIONS.map(({ name, to, icon }) => (
+          {workspaceSections(session).map(({ name, to, icon }) => (
             <li key={name}>
               <Link to={to} className={ENTRY}>
                 <Entry icon={icon}>{name}</Entry>
@@ -130,7 +131,11 @@ const ENVIRONMENTS = [
 /** Switches project and environment. Stays in the section but leaves detail pages. */
 function ScopeSwitch({ scope, projects }: { scope: Scope; projects: readonly Project[] }) {
   const go = useGoTo();
+  const { role } = useSession();
   const project = projects.find(({ id }) => id === scope.projectId);
+  const shown = ENVIRONMENTS.filter(
+    ({ environment }) => project === undefined || hasEnvironment(project, environment),
+  );
   return (
     <div className="flex flex-col gap-2">
       <Menu
@@ -148,22 +153,26 @@ function ScopeSwitch({ scope, projects }: { scope: Scope; projects: readonly Pro
         }
       >
         <MenuLabel>Projects</MenuLabel>
-        {projects.map(({ id, name }) => (
-          <MenuItem key={id} onClick={() => go({ projectId: id, environment: scope.environment })}>
-            <span className="min-w-0 flex-1 truncate" title={name}>
-              {name}
+        {projects.map((each) => (
+          <MenuItem key={each.id} onClick={() => go(scopeIn(each, scope.environment))}>
+            <span className="min-w-0 flex-1 truncate" title={each.name}>
+              {each.name}
             </span>
-            {id === scope.projectId && <Check className="size-4" aria-label="selected" />}
+            {each.id === scope.projectId && <Check className="size-4" aria-label="selected" />}
           </MenuItem>
         ))}
-        <MenuSeparator />
-        <MenuItem icon={Plus} onClick={() => go("new")}>
-          Create project
-        </MenuItem>
+        {role !== null && (
+          <>
+            <MenuSeparator />
+            <MenuItem icon={Plus} onClick={() => go("new")}>
+              Create project
+            </MenuItem>
+          </>
+        )}
       </Menu>
-      <fieldset className="grid grid-cols-2 gap-1 rounded-lg bg-sunken p-1">
+      <fieldset className="grid auto-cols-fr grid-flow-col gap-1 rounded-lg bg-sunken p-1">
         <legend className="sr-only">Environment</legend>
-        {ENVIRONMENTS.map(({ environment, name, look, dot }) => {
+        {shown.map(({ environment, name, look, dot }) => {
           const isHere = environment === scope.environment;
           return (
             <button
@@ -208,7 +217,8 @@ const THEMES = {
 } as const satisfies Record<Theme, { name: string; icon: typeof Sun; next: Theme }>;
 
 function UserMenu() {
-  const { name, email, role } = useSession();
+  const { name, email } = useSession();
+  const role = useRole();
   const theme = useTheme();
   const clock = useClock();
   const navigate = useNavigate();
@@ -240,7 +250,7 @@ function UserMenu() {
             <span className="block truncate text-form font-medium" title={name}>
               {name}
             </span>
-            <span className="block truncate text-caption text-muted">{role}</span>
+            <span className="block truncate text-caption text-muted">{role ?? "some projects"}</span>
           </span>
         </button>
       }

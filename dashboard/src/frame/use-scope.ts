@@ -2,7 +2,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Scope } from "../api/answer.ts";
 import { eventNamesQuery, featureNamesQuery, poolNamesQuery } from "../api/catalog-lists.ts";
-import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
+import { mayActAs, mayActInProject, type Role, roleIn, type Session, sessionQuery } from "../api/session.ts";
 
 /** The project and environment in the URL. */
 export function useScope(): Scope {
@@ -43,7 +43,17 @@ export function useSession(): Session {
   return data;
 }
 
-/** Whether to show an action. The API checks the role again. */
+/** The role that applies on this page: in its environment, or in the whole workspace. */
+export function useRole(): Role | null {
+  return roleIn(useSession(), useOptionalScope());
+}
+
+/** Whether to show an action on this page. The API checks the role again. */
 export function useMayActAs(role: Role): boolean {
-  return mayActAs(useSession().role, role);
+  return mayActAs(useRole(), role);
+}
+
+/** Whether to show an action that needs the role in both environments of the page's project. */
+export function useMayActInProject(role: Role): boolean {
+  return mayActInProject(useSession(), useScope().projectId, role);
 }

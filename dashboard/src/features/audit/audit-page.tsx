@@ -1,12 +1,18 @@
-import { useMutation, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import {
+  useInfiniteQuery,
+  useMutation,
+  useSuspenseInfiniteQuery,
+  useSuspenseQuery,
+} from "@tanstack/react-query";
 import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { Download, ScrollText, X } from "lucide-react";
 import type { Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { projectsQuery } from "../../api/projects.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { RANGE_OPTIONS } from "../../format/usage-range.ts";
 import { CustomerPicker } from "../../frame/customer-picker.tsx";
-import { useMayActAs } from "../../frame/use-scope.ts";
+import { useMayActAs, useSession } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
@@ -24,19 +30,22 @@ const route = getRouteApi("/signed-in/workspace/audit");
 export function AuditPage() {
   const filters = route.useSearch();
   const navigate = route.useNavigate();
-  const pages = useSuspenseInfiniteQuery(auditQuery(filters));
+  const pages = useSuspenseInfiniteQuery(auditQuery(filters, useSession()));
   const { data: projects } = useSuspenseQuery(projectsQuery);
   const entries = pages.data.pages.flatMap(({ items }) => items);
   const mayExport = useMayActAs("admin");
   const exporting = useMutation({ mutationFn: exportAudit });
   const clear = (): void => void navigate({ search: {}, replace: true });
+  // A member with roles only in projects always reads one environment, so that this is not a filter to clear.
+  const { projectId, environment, ...others } = filters;
+  const isFiltered = Object.keys(useSession().role === null ? others : filters).length > 0;
   return (
     <Page
       title="Audit log"
       note="Every change: who made it, and the values before and after."
       actions={
         <>
-          {Object.keys(filters).length > 0 && (
+          {isFiltered && (
             <Button icon={X} onClick={clear}>
               Clear filters
             </Button>
@@ -121,6 +130,7 @@ function FilterBar({
   entries: readonly Entry[];
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
+  const isLimited = useSession().role === null;
   const navigate = route.useNavigate();
   const filters = readAuditFilters(useLocation({ select: ({ search }) => search }));
   const set = (change: Record<string, unknown>): void =>
@@ -164,11 +174,13 @@ function FilterBar({
         label="Environment"
         isFitted
         options={[
-          { value: "", label: "All environments" },
-          ...projects.flatMap(({ id, name }) => [
-            { value: `${id}/test`, label: `${name} (Test)` },
-            { value: `${id}/live`, label: `${name} (Live)` },
-          ]),
+          ...(isLimited ? [] : [{ value: "", label: "All environments" }]),
+          ...projects.flatMap(({ id, name, environments }) =>
+            environments.map(({ environment }) => ({
+              value: `${id}/${environment}`,
+              label: `${name} (${ENVIRONMENT_NAMES[environment]})`,
+            })),
+          ),
         ]}
         value={scope}
         onChange={({ target }) => {
@@ -228,8 +240,11 @@ function Day({
 }
 
 function useActorOptions(chosen: string | undefined, entries: readonly Entry[]) {
-  const members = useSuspenseInfiniteQuery(membersQuery).data.pages.flatMap(({ items }) => items);
-  const tokens = useSuspenseInfiniteQuery(tokensQuery).data.pages.flatMap(({ items }) => items);
+  const enabled = useSession().role !== null;
+  const { data: memberPages } = useInfiniteQuery({ ...membersQuery, enabled });
+  const { data: tokenPages } = useInfiniteQuery({ ...tokensQuery, enabled });
+  const members = memberPages?.pages.flatMap(({ items }) => items) ?? [];
+  const tokens = tokenPages?.pages.flatMap(({ items }) => items) ?? [];
   const known = [
     { value: "", label: "Anyone" },
     ...members.map(({ id, name }) => ({ value: `member:${id}`, label: name })),

@@ -9,7 +9,7 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   "member.invited": (entry) => [
     "invited ",
     subject(entry),
-    ` as ${withArticle(textIn(entry.after, "role") ?? "member")}`,
+    ` as ${withArticle(textIn(entry.after, "role") ?? "member of single projects")}`,
   ],
   "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
@@ -97,11 +97,14 @@ const LOGGED_IN_WITH: Readonly<Record<string, string>> = {
   single_sign_on: " with single sign-on",
 };
 
-/** A sentence about a new role. Null if the role is unchanged. */
+/** A sentence about new roles. Null if they are unchanged. */
 function roleChange(entry: Entry): (Piece | string)[] | null {
-  const [was, is] = [textIn(entry.before, "role"), textIn(entry.after, "role")];
-  if (was === is || was === null || is === null) return null;
-  return ["changed ", subject(entry), `'s role from ${was} to ${is}`];
+  const { before, after } = entry;
+  const [was, is] = [textIn(before, "role"), textIn(after, "role")];
+  if (was !== is && was !== null && is !== null)
+    return ["changed ", subject(entry), `'s role from ${was} to ${is}`];
+  const isChanged = JSON.stringify(before?.["projectRoles"]) !== JSON.stringify(after?.["projectRoles"]);
+  return was !== is || isChanged ? ["changed the roles of ", subject(entry)] : null;
 }
 
 function fromAddress(after: Entry["after"]): (Piece | string)[] {

@@ -1,8 +1,9 @@
 import { Undo2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { mayActAs, roleIn } from "../../api/session.ts";
 import { refresh } from "../../api/use-write.ts";
 import { ScopedUndoForm } from "../../frame/undo-form.tsx";
-import { useMayActAs } from "../../frame/use-scope.ts";
+import { useSession } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EnvironmentContext } from "../../ui/page.tsx";
@@ -12,8 +13,9 @@ import { type Entry, isUndoable, sentenceId } from "./entry.ts";
 export function UndoButton({ entry, sentence }: { entry: Entry; sentence: ReactNode }) {
   const { id, projectId, environment } = entry;
   const [isOpen, setOpen] = useState(false);
-  const mayUndo = useMayActAs("operator");
-  if (!mayUndo || !isUndoable(entry) || projectId === null || environment === null) return null;
+  const session = useSession();
+  if (!isUndoable(entry) || projectId === null || environment === null) return null;
+  if (!mayActAs(roleIn(session, { projectId, environment }), "operator")) return null;
   return (
     <span className="-my-1.5 inline-flex">
       <Button tone="quiet" icon={Undo2} onClick={() => setOpen(true)} aria-describedby={sentenceId(entry)}>

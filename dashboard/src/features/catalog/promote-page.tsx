@@ -6,7 +6,7 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useMayActInProject, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -32,7 +32,7 @@ export function PromotePage() {
   // The checkbox changes immediately, before the URL and the comparison change.
   const [box, setBox] = useState({ isChecked: archiveMissing, address: archiveMissing });
   if (box.address !== archiveMissing) setBox({ isChecked: archiveMissing, address: archiveMissing });
-  const mayPromote = useMayActAs("admin");
+  const mayPromote = useMayActInProject("admin");
   const [done, setDone] = useState<Answer<"promoteCatalog"> | null>(null);
   const { data: promotion } = useSuspenseQuery(promotionQuery(scope.projectId, archiveMissing));
   const isPending =

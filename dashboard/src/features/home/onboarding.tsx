@@ -4,7 +4,7 @@ import { Children, type ReactNode, useEffect, useState } from "react";
 import type { Scope } from "../../api/answer.ts";
 import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useMayActInProject, useScope, useSession } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -15,7 +15,7 @@ import { type Setup, setupQuery } from "./setup.ts";
 /** Steps from an empty environment to the first charge. A step is done when the object that it creates exists. */
 export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss: () => void }) {
   const scope = useScope();
-  const { data: setup, error, isFetching, refetch } = useQuery(setupQuery(scope));
+  const { data: setup, error, isFetching, refetch } = useQuery(setupQuery(scope, useSession()));
   if (setup === undefined) {
     if (error !== null) return <ProblemCallout error={error} isRetrying={isFetching} onRetry={refetch} />;
     // If there is data, the overview is shown below and must not move.
@@ -62,7 +62,7 @@ const nameOf = ({ projectId, environment }: Scope): string => `purser.onboarding
 export function useOnboarding(scope: Scope): { isOver: boolean; dismiss: () => void } {
   const [isRemembered, setRemembered] = useState(() => localStorage.getItem(nameOf(scope)) !== null);
   const [isOpen, setOpen] = useState(false);
-  const { data: setup } = useQuery({ ...setupQuery(scope), enabled: !isRemembered });
+  const { data: setup } = useQuery({ ...setupQuery(scope, useSession()), enabled: !isRemembered });
   const isFinished = setup !== undefined && stepsOf(setup, scope).every(Boolean);
   if (setup !== undefined && !isFinished && !isOpen) setOpen(true);
   useEffect(() => {
@@ -114,16 +114,18 @@ function Plans({ setup: { plans } }: StepProps) {
 /** Live starts empty and gets its catalog from Test. */
 function Promote({ setup: { plans, testPlans } }: StepProps) {
   const scope = useScope();
-  const mayPromote = useMayActAs("admin");
+  const mayPromote = useMayActInProject("admin");
   const isDone = plans > 0;
   return (
     <Step title="Promote the catalog" isDone={isDone}>
       <p>
         {isDone
           ? `Live has ${countOf(plans, "plan")}.`
-          : testPlans === 0
-            ? "Live and Test have no plans yet. Create the catalog in Test first."
-            : `Live has no plans yet. Test has ${countOf(testPlans, "plan")}.`}
+          : testPlans === null
+            ? "Live has no plans yet. Someone with access to Test can promote the catalog."
+            : testPlans === 0
+              ? "Live and Test have no plans yet. Create the catalog in Test first."
+              : `Live has no plans yet. Test has ${countOf(testPlans, "plan")}.`}
       </p>
       {mayPromote && (
         <ButtonLink

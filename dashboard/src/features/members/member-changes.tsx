@@ -1,22 +1,22 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { useForm } from "react-hook-form";
+import { FormProvider, useForm } from "react-hook-form";
 import type { Answer } from "../../api/answer.ts";
-import { projectsQuery } from "../../api/projects.ts";
-import { mayActAs, type Role } from "../../api/session.ts";
+import { type Project, projectsQuery } from "../../api/projects.ts";
+import { includesRoles, type Roles } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { useSession } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
-import { Choices } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, TextField } from "../../ui/field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { memberAccessQuery } from "../workspace/queries.ts";
-import { describeRole, type Member, nameOfRole, roleChoices } from "./roles.ts";
+import { formOfRoles, RoleFields, type RolesForm, rolesOf } from "./role-fields.tsx";
+import { describeProjectRole, describeRoles, type Member, nameOfRole } from "./roles.ts";
 
-type Form = { name: string; role: Role };
+type Form = { name: string } & RolesForm;
 
 export function EditMemberDialog({
   member,
@@ -29,11 +29,12 @@ export function EditMemberDialog({
 }) {
   const me = useSession();
   const { id } = member;
-  const { register, handleSubmit, watch } = useForm<Form>({
-    defaultValues: { name: member.name, role: member.role },
-  });
+  const { data: projects } = useSuspenseQuery(projectsQuery);
+  const form = useForm<Form>({ defaultValues: { name: member.name, ...formOfRoles(member) } });
+  const { register, handleSubmit, watch } = form;
   const wanted = watch();
-  const isDemotion = !mayActAs(wanted.role, member.role);
+  const roles = rolesOf(wanted);
+  const isDemotion = !includesRoles(roles, member);
   const [revoked, setRevoked] = useState<readonly string[]>([]);
   const requestOf = (form: Form) => ({
     params: { path: { id } },
@@ -46,7 +47,7 @@ export function EditMemberDialog({
     onSuccess: async (after) => {
       await refresh("members");
       if (me.id === id) await refresh("session");
-      notify(`Saved ${after.name}`, describeChange(member, after));
+      notify(`Saved ${after.name}`, describeChange(member, after, projects));
       onClose();
     },
   });
@@ -56,7 +57,7 @@ export function EditMemberDialog({
       note={member.email}
       write={save}
       request={requestOf(wanted)}
-      action={isDemotion ? `Demote to ${nameOfRole(wanted.role)}` : "Save"}
+      action={isDemotion ? nameOfDemotion(member, roles) : "Save"}
       actionsNote={isDemotion ? "They must log in again." : "Takes effect on their next request."}
       onSubmit={handleSubmit((form) => save.mutate(requestOf(form)))}
       onClose={onClose}
@@ -67,11 +68,13 @@ export function EditMemberDialog({
           Add another owner first. Pending invitations do not count.
         </Callout>
       ) : (
-        <Choices label="Role" choices={roleChoices(me.role)} {...register("role")} />
+        <FormProvider {...form}>
+          <RoleFields />
+        </FormProvider>
       )}
       {me.id === id && isDemotion && (
         <Callout tone="warn" title="This is your account">
-          You will be logged out. As {describeRole(wanted.role)}, you cannot undo this yourself.
+          You will be logged out. As {describeRoles(roles)}, you cannot undo this yourself.
         </Callout>
       )}
       {isDemotion && member.status === "active" && (
@@ -81,15 +84,32 @@ export function EditMemberDialog({
   );
 }
 
-function changesOf(before: Member, { name, role }: Form): Partial<Form> {
-  return { ...(name === before.name ? {} : { name }), ...(role === before.role ? {} : { role }) };
+function nameOfDemotion(before: Roles, { role }: Roles): string {
+  return role === null || role === before.role ? "Reduce access" : `Demote to ${nameOfRole(role)}`;
 }
 
-function describeChange(before: Form, after: Form): string {
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function changesOf(before: Member, { name, ...form }: Form) {
+  const { role, projectRoles } = rolesOf(form);
+  const had = rolesOf(formOfRoles(before));
+  return {
+    ...(name === before.name ? {} : { name }),
+    ...(role === before.role ? {} : { role }),
+    ...(isSame(projectRoles, had.projectRoles) ? {} : { projectRoles }),
+  };
+}
+
+type Saved = Answer<"changeMember">;
+
+function describeChange(before: Member, after: Saved, projects: readonly Project[]): string {
+  const nameOf = ({ role }: Saved): string => (role === null ? "Only some projects" : nameOfRole(role));
+  const describe = (role: Member["projectRoles"][number]): string => describeProjectRole(role, projects);
   const changes = [
     before.name === after.name ? null : `${before.name} → ${after.name}`,
-    before.role === after.role ? null : `${nameOfRole(before.role)} → ${nameOfRole(after.role)}`,
-  ].filter((change) => change !== null);
+    before.role === after.role ? null : `${nameOf(before)} → ${nameOf(after)}`,
+    isSame(before.projectRoles, after.projectRoles) ? null : after.projectRoles.map(describe).join(", "),
+  ].filter((change) => change !== null && change !== "");
   return changes.length === 0 ? "No changes" : changes.join(", ");
 }
 

@@ -1,23 +1,30 @@
 import { Mail } from "lucide-react";
-import { useForm } from "react-hook-form";
-import type { Answer, Body } from "../../api/answer.ts";
+import { FormProvider, useForm } from "react-hook-form";
+import type { Answer } from "../../api/answer.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { useSession } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Choices } from "../../ui/choices.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions, WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { describeRole, type Member, roleChoices } from "./roles.ts";
+import { RoleFields, type RolesForm, rolesOf } from "./role-fields.tsx";
+import { describeRoles, type Member } from "./roles.ts";
+
+type InviteForm = { name: string; email: string } & RolesForm;
+
+/** Project roles are sent only if there are any. */
+function toInvitation({ name, email, ...form }: InviteForm) {
+  const { role, projectRoles } = rolesOf(form);
+  return { name, email, role, ...(projectRoles.length === 0 ? {} : { projectRoles }) };
+}
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {
-  const { role } = useSession();
-  const { register, handleSubmit, watch } = useForm<Body<"inviteMember">>({
-    defaultValues: { name: "", email: "", role: "viewer" },
+  const form = useForm<InviteForm>({
+    defaultValues: { name: "", email: "", reach: "workspace", role: "viewer", rows: [] },
   });
+  const { register, handleSubmit, watch } = form;
   const invite = useWrite("post", "/manage/v1/members", { onSuccess: () => refresh("members") });
   if (invite.data !== undefined) return <MadeLink made={invite.data} onClose={onClose} />;
   return (
@@ -25,9 +32,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       title="Invite member"
       note="You get a link to send. It expires after one use or 7 days."
       write={invite}
-      request={{ body: watch() }}
+      request={{ body: toInvitation(watch()) }}
       action="Create invitation link"
-      onSubmit={handleSubmit((body) => invite.mutate({ body }))}
+      onSubmit={handleSubmit((values) => invite.mutate({ body: toInvitation(values) }))}
       onClose={onClose}
     >
       <TextField
@@ -45,7 +52,9 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
         required
         {...register("email", { required: true })}
       />
-      <Choices label="Role" choices={roleChoices(role)} {...register("role")} />
+      <FormProvider {...form}>
+        <RoleFields />
+      </FormProvider>
     </WriteDialog>
   );
 }
@@ -94,7 +103,7 @@ function MadeLink({
       <CodeBlock label="the link" code={address} />
       <Details
         items={[
-          { name: "For", value: `${member.name}, ${member.email}, as ${describeRole(member.role)}` },
+          { name: "For", value: `${member.name}, ${member.email}, as ${describeRoles(member)}` },
           {
             name: "Valid until",
             value: (

@@ -1,6 +1,7 @@
-import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { KeyRound, Link2, Pencil, ShieldOff, UserRoundMinus, UserRoundPlus } from "lucide-react";
 import { useState } from "react";
+import { type Project, projectsQuery } from "../../api/projects.ts";
 import { mayActAs } from "../../api/session.ts";
 import { nameOfCreator } from "../../format/creator.ts";
 import { useMayActAs, useSession } from "../../frame/use-scope.ts";
@@ -15,13 +16,14 @@ import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, LINK_NAMES, RemoveMemberDialog } from "./member-changes.tsx";
 import { InviteDialog, NewLinkDialog } from "./member-links.tsx";
 import { ResetSecondFactorDialog } from "./reset-second-factor.tsx";
-import { isLastOwner, type Member, nameOfRole, ROLES } from "./roles.ts";
+import { describeProjectRole, isLastOwner, type Member, nameOfRole, ROLES } from "./roles.ts";
 
 type Open = { readonly action: MemberAction; readonly member: Member };
 
 export function MembersPage() {
   const pages = useSuspenseInfiniteQuery(membersQuery);
   const members = pages.data.pages.flatMap(({ items }) => items);
+  const { data: projects } = useSuspenseQuery(projectsQuery);
   const mayManage = useMayActAs("admin");
   const [isInviting, setInviting] = useState(false);
   const [open, setOpen] = useState<Open | null>(null);
@@ -45,14 +47,17 @@ export function MembersPage() {
       <Card flush>
         <ListTable
           label="Members"
-          columns={columnsOf({ mayManage, isLast, onAct: setOpen })}
+          columns={columnsOf({ projects, mayManage, isLast, onAct: setOpen })}
           rows={members}
           keyOf={({ id }) => id}
           pages={pages}
           what="members"
         />
       </Card>
-      <Card title="Roles" note="Each role also has the permissions of the roles listed before it.">
+      <Card
+        title="Roles"
+        note="Each role also has the permissions of the roles listed before it. In projects, admins manage no members or tokens."
+      >
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
@@ -67,10 +72,12 @@ export function MembersPage() {
 }
 
 function columnsOf({
+  projects,
   mayManage,
   isLast,
   onAct,
 }: {
+  projects: readonly Project[];
   mayManage: boolean;
   isLast: (member: Member) => boolean;
   onAct: (open: Open) => void;
@@ -86,10 +93,22 @@ function columnsOf({
     csvColumn("Single sign-on", ({ usesSignOn }) => (usesSignOn ? "yes" : "no")),
     {
       name: "Role",
-      csv: ({ role }) => nameOfRole(role),
+      csv: ({ role, projectRoles }) =>
+        [
+          ...(role === null ? [] : [nameOfRole(role)]),
+          ...projectRoles.map((each) => describeProjectRole(each, projects)),
+        ].join("; "),
       cell: (member) => (
         <>
-          <div>{nameOfRole(member.role)}</div>
+          <div>{member.role === null ? "Only some projects" : nameOfRole(member.role)}</div>
+          {member.projectRoles.map((each) => (
+            <div
+              key={`${each.projectId}/${each.environment}`}
+              className="text-caption text-muted wrap-anywhere max-sm:whitespace-normal"
+            >
+              {describeProjectRole(each, projects)}
+            </div>
+          ))}
           {isLast(member) && <div className="text-caption text-muted">The only owner</div>}
         </>
       ),

@@ -1,5 +1,8 @@
 import type { Item } from "../../api/answer.ts";
-import { mayActAs, type Role } from "../../api/session.ts";
+import type { Project } from "../../api/projects.ts";
+import { mayActAs, type Role, type Roles } from "../../api/session.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
+import { countOf } from "../../format/numbers.ts";
 import { withArticle } from "../../format/terms.ts";
 import type { Choice } from "../../ui/choices.tsx";
 
@@ -15,13 +18,23 @@ export function nameOfRole(wanted: Role): string {
   return ROLES.find(({ role }) => role === wanted)?.name ?? wanted;
 }
 
-/** The role with its article: "a viewer", "an admin". */
-export function describeRole(wanted: Role): string {
-  return withArticle(nameOfRole(wanted).toLowerCase());
+/** The role with its article: "a viewer", "an admin", "a member of 2 projects". */
+export function describeRoles({ role, projectRoles }: Roles): string {
+  if (role !== null) return withArticle(nameOfRole(role).toLowerCase());
+  return `a member of ${countOf(new Set(projectRoles.map(({ projectId }) => projectId)).size, "project")}`;
+}
+
+/** A role in a project: "Acme Studio (Test): Operator". */
+export function describeProjectRole(
+  { projectId, environment, role }: Roles["projectRoles"][number],
+  projects: readonly Project[],
+): string {
+  const name = projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`;
+  return `${name}${environment === null ? "" : ` (${ENVIRONMENT_NAMES[environment]})`}: ${nameOfRole(role)}`;
 }
 
 /** Roles to assign. Members cannot assign a role above their own. */
-export function roleChoices(own: Role): Choice[] {
+export function roleChoices(own: Role | null): Choice[] {
   return ROLES.map(({ role, name, note }) => ({
     value: role,
     name,
@@ -36,7 +49,7 @@ const TOKEN_NOTES: Readonly<Record<string, string>> = {
 };
 
 /** Roles for a token. Owner is only offered for the whole workspace. */
-export function tokenRoleChoices(own: Role, isWorkspace: boolean): Choice[] {
+export function tokenRoleChoices(own: Role | null, isWorkspace: boolean): Choice[] {
   return roleChoices(own)
     .filter(({ value }) => isWorkspace || value !== "owner")
     .map((choice) => ({

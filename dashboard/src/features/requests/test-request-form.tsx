@@ -5,12 +5,13 @@ import { useId } from "react";
 import { useForm } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
+import { mayActAs, roleIn } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { countOf } from "../../format/numbers.ts";
 import { CustomerPicker } from "../../frame/customer-picker.tsx";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useMayActAs, useScope, useSession } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
@@ -166,19 +167,24 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
 }
 
 function NotInLive({ onClose }: { onClose: () => void }) {
-  const { projectId } = useScope();
+  const scope = { projectId: useScope().projectId, environment: "test" } as const;
+  const mayTest = mayActAs(roleIn(useSession(), scope), "operator");
   return (
     <Dialog isOpen onClose={onClose} title="Available only in Test">
       <Callout tone="warn">In Live, test requests would charge real customers.</Callout>
       <DialogActions>
-        <ButtonLink
-          tone="primary"
-          to="/projects/$projectId/$environment/requests"
-          params={{ projectId, environment: "test" }}
-          search={{ do: "try" }}
-        >
-          Open in Test
-        </ButtonLink>
+        {mayTest ? (
+          <ButtonLink
+            tone="primary"
+            to="/projects/$projectId/$environment/requests"
+            params={scope}
+            search={{ do: "try" }}
+          >
+            Open in Test
+          </ButtonLink>
+        ) : (
+          <Button onClick={onClose}>Close</Button>
+        )}
       </DialogActions>
     </Dialog>
   );

@@ -31,7 +31,7 @@ const TABS = [
   { name: "Projects", to: "/workspace/settings/projects", role: "viewer" },
   { name: "Single sign-on", to: "/workspace/settings/single-sign-on", role: "admin" },
   { name: "System health", to: "/workspace/settings/health", role: "admin" },
-  { name: "Profile", to: "/workspace/settings/profile", role: "viewer" },
+  { name: "Profile", to: "/workspace/settings/profile", role: null },
 ] as const;
 
 /** A tab of the settings. Workspace and system health are for admins. */

@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { Answer, Environment } from "../../api/answer.ts";
 import { answerOf, api, queryOf } from "../../api/client.ts";
 import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
+import type { Roles } from "../../api/session.ts";
 import { type AuditFilters, toAuditQuery } from "../audit/audit-filters.ts";
 import type { Entry } from "../audit/entry.ts";
 
@@ -75,13 +76,15 @@ export function defaultPlansQuery(projectId: string) {
 const ENOUGH = 25;
 const ROUNDS_MAX = 10;
 
-export function auditQuery(filters: AuditFilters) {
+/** The workspace's audit log. For a member with roles only in projects, the log of the environment in the filters. */
+export function auditQuery(filters: AuditFilters, { role }: Roles) {
   const request = { params: { query: toAuditQuery(filters) } };
+  const read = role === null ? readEnvironmentAudit : readWorkspaceAudit;
   return pagesBy(["get", "/manage/v1/audit", request], async (from) => {
     const items: Entry[] = [];
     let cursor: { cursor?: string } = from;
     for (let round = 1; ; round += 1) {
-      const page = await readPage("/manage/v1/audit", request, cursor);
+      const page = await read(request.params.query, cursor);
       items.push(...page.items);
       if (page.nextCursor === null || items.length >= ENOUGH || round === ROUNDS_MAX) {
         return { items, nextCursor: page.nextCursor };
@@ -89,4 +92,18 @@ export function auditQuery(filters: AuditFilters) {
       cursor = { cursor: page.nextCursor };
     }
   });
+}
+
+type AuditQuery = ReturnType<typeof toAuditQuery>;
+
+function readWorkspaceAudit(query: AuditQuery, cursor: { cursor?: string }) {
+  return readPage("/manage/v1/audit", { params: { query } }, cursor);
+}
+
+function readEnvironmentAudit(
+  { projectId = "", environment = "test", ...query }: AuditQuery,
+  cursor: { cursor?: string },
+) {
+  const path = { projectId, environment };
+  return readPage("/manage/v1/projects/{projectId}/{environment}/audit", { params: { path, query } }, cursor);
 }

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
 import { projectsQuery } from "../../api/projects.ts";
-import { mayActAs, type Role } from "../../api/session.ts";
+import { mayActAs, type Session } from "../../api/session.ts";
 import { readSignOnProblem } from "../../format/sign-on.ts";
+import { findLastScope } from "../../frame/last-scope.ts";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
 import { readAuditFilters } from "../audit/audit-filters.ts";
 import {
@@ -17,9 +18,17 @@ import {
   workspaceQuery,
 } from "./queries.ts";
 
+type Context = { context: { session: Session } };
+
+/** The pages of the whole workspace do not exist for members with roles only in projects. */
+function requireWorkspaceRole({ context: { session } }: Context): void {
+  if (session.role === null) throw notFound();
+}
+
 const membersRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "members",
+  beforeLoad: requireWorkspaceRole,
   loader: ({ context }) => context.queryClient.ensureInfiniteQueryData(membersQuery),
   component: lazyRouteComponent(() => import("../members/members-page.tsx"), "MembersPage"),
 });
@@ -27,6 +36,7 @@ const membersRoute = createRoute({
 const tokensRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "tokens",
+  beforeLoad: requireWorkspaceRole,
   loader: ({ context }) => context.queryClient.ensureInfiniteQueryData(tokensQuery),
   component: lazyRouteComponent(() => import("../tokens/tokens-page.tsx"), "TokensPage"),
 });
@@ -35,12 +45,27 @@ const auditRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "audit",
   validateSearch: readAuditFilters,
+  beforeLoad: async ({ context: { queryClient, session }, search }) => {
+    if (session.role !== null || search.projectId !== undefined) return;
+    // A member with roles only in projects reads the log of one environment.
+    const scope = findLastScope(await queryClient.ensureQueryData(projectsQuery));
+    if (scope === null) throw notFound();
+    const { environment } = scope;
+    throw redirect({
+      to: "/workspace/audit",
+      search: { ...search, projectId: Number(scope.projectId), environment },
+    });
+  },
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { queryClient }, deps }) =>
+  loader: ({ context: { queryClient, session }, deps }) =>
     Promise.all([
-      queryClient.ensureInfiniteQueryData(auditQuery(deps)),
-      queryClient.ensureInfiniteQueryData(membersQuery),
-      queryClient.ensureInfiniteQueryData(tokensQuery),
+      queryClient.ensureInfiniteQueryData(auditQuery(deps, session)),
+      ...(session.role === null
+        ? []
+        : [
+            queryClient.ensureInfiniteQueryData(membersQuery),
+            queryClient.ensureInfiniteQueryData(tokensQuery),
+          ]),
     ]),
   component: lazyRouteComponent(() => import("../audit/audit-page.tsx"), "AuditPage"),
 });
@@ -48,7 +73,7 @@ const auditRoute = createRoute({
 const importSettings = () => import("../settings/settings-page.tsx");
 
 /** Viewers and operators cannot change the workspace. Their settings start with the profile. */
-function requireAdmin({ context: { session } }: { context: { session: { role: Role } } }): void {
+function requireAdmin({ context: { session } }: Context): void {
   if (!mayActAs(session.role, "admin")) throw redirect({ to: "/workspace/settings/profile" });
 }
 
@@ -63,6 +88,7 @@ const settingsRoutes = [
   createRoute({
     getParentRoute: () => workspaceRoute,
     path: "settings/projects",
+    beforeLoad: requireWorkspaceRole,
     loader: async ({ context: { queryClient } }) => {
       const projects = await queryClient.ensureQueryData(projectsQuery);
       // Bypass the cache, because default plans must be current.

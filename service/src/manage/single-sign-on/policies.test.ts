@@ -57,6 +57,17 @@ test("a claim without a mapped value lets nobody in, and an owner stays an owner
   expect((await call("GET", SESSION)).body["role"]).toBe("owner");
 });
 
+test("a claim gives no workspace role to a member with roles only in projects", async () => {
+  const managed = await setupSignOn({ pia: person("pia@example.com", ["ops"]) }, ROLES);
+  const projectRoles = [
+    { projectId: String(managed.project.projectId), environment: "test", role: "viewer" },
+  ] as const;
+  const body = { email: "pia@example.com", name: "Pia", role: null, projectRoles };
+  expect((await managed.manage("POST", "/manage/v1/members", { body })).status).toBe(200);
+  const { call } = await signOnAs(managed, "pia");
+  expect((await call("GET", SESSION)).body).toMatchObject({ role: null, projectRoles });
+});
+
 test("a lower role by claim ends other sessions, tokens and links at once", async () => {
   const managed = await setupSignOn({ ada: person("ada@example.com", ["ops"]) }, ROLES);
   await invite(managed, "ada@example.com", "viewer");
