@@ -12,12 +12,12 @@ const CUSTOMERS_URL = `${setting("PURSER_URL")}/manage/v1/projects/${setting("PU
 /** The price of 1,000 credits, in the currency's smallest unit, such as cents. */
 const PRICE_PER_1000 = Number(setting("PRICE_PER_1000"));
 const CURRENCY = setting("CURRENCY").toLowerCase();
-/** No payment is tried more often than this. Banks limit how often a declined card may be tried. */
+/** Later attempts charge nothing. Banks limit how often a declined card may be tried. */
 const ATTEMPTS_MAX = Number(process.env.ATTEMPTS_MAX ?? 4);
 
 const TOLERANCE_SECONDS = 300;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Payments of the same top-up are at most this old. */
+/** Payments of the attempts that charge are at most this old. */
 const LOOK_BACK_SECONDS = 60 * 86_400;
 /** Purser waits 10 seconds for a response to a delivery. */
 const CALL_MS_MAX = 4_000;
@@ -57,7 +57,7 @@ async function topUp(due) {
   if (payments.some(({ status }) => status === "processing")) return console.log(`${topUpId}: processing`);
   const failed = payments.length;
   // The same attempt was delivered before and failed. The next attempt follows a day after it.
-  if (failed >= attempt || failed >= ATTEMPTS_MAX)
+  if (failed >= attempt || attempt > ATTEMPTS_MAX)
     return console.log(`${topUpId}: ${failed} payments failed`);
   const card = await findCard(billingReference);
   if (card === null) return console.log(`${topUpId}: ${customerId} has no default card`);

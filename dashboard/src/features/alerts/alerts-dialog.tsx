@@ -71,8 +71,8 @@ export function AlertsDialog({ customer, pool: given, onClose }: Props) {
       <TopUps form={form} values={values} />
       {open !== null && values.requests === "no" && (
         <p className="text-muted">
-          This closes the open request. If its payment is still being processed, add its credits as a
-          purchase.
+          The open request is not repeated anymore. Its payment may still be processed: then add its credits
+          as a purchase.
         </p>
       )}
     </WriteDialog>
