@@ -34,13 +34,13 @@ export function logInFrom(
 
 export type Challenged = { readonly token: string; readonly challenge: string };
 
-/** What a log-in returned for its second step. */
+/** What a login returned for its second step. */
 export function challengeOf({ body }: Reply): Challenged {
   const { token, publicKey } = body["secondFactor"] as { token: string; publicKey: { challenge: string } };
   return { token, challenge: publicKey.challenge };
 }
 
-/** Sends the second step of a log-in. */
+/** Sends the second step of a login. */
 export function answer(
   { service }: Managed,
   body: object,

@@ -11,7 +11,7 @@ import { ApiProblem } from "./api-problem.ts";
 
 export type CreationOptions = Answer<"startPasskey">["publicKey"];
 
-/** The second step of a log-in. `publicKey` is null if this address cannot use passkeys. */
+/** The second step of a login. `publicKey` is null if this address cannot use passkeys. */
 export type SecondFactor =
   | {
       readonly kind: "use";

@@ -60,7 +60,7 @@ export const setupQuery = queryOf("get", "/manage/v1/setup");
 /** Whether members can, or must, use single sign-on. */
 export const signOnQuery = queryOf("get", "/manage/v1/single-sign-on", {}, { staleTime: 60_000 });
 
-/** The provider's log-out page, after a logout. Kept in memory, because a link in the address could lead anywhere. */
+/** The provider's logout page, after a logout. Kept in memory, because a link in the address could lead anywhere. */
 let providerLogOut: string | null = null;
 
 /** Ends the session. The login page then offers to log out of the single sign-on provider too. */

@@ -16,7 +16,7 @@ export const PROBLEMS = {
   role_missing: { status: 403, title: "Your role does not allow this" },
   sso_required: { status: 403, title: "Single sign-on is required" },
   capability_missing: { status: 403, title: "The token lacks a required capability" },
-  recent_log_in_required: { status: 403, title: "A recent log-in is required" },
+  recent_log_in_required: { status: 403, title: "A recent login is required" },
   origin_not_allowed: { status: 403, title: "The request came from another site" },
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },
@@ -45,7 +45,7 @@ export const PROBLEMS = {
   not_undoable: { status: 409, title: "The change cannot be undone" },
   nothing_to_move: { status: 409, title: "The grant has no credits to move" },
   link_invalid: { status: 410, title: "The link has been used, has expired or does not exist" },
-  second_factor_expired: { status: 410, title: "The second step of the log-in has expired" },
+  second_factor_expired: { status: 410, title: "The second step of the login has expired" },
   changed_meanwhile: { status: 412, title: "The resource has changed since you read it" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body must be application/json" },
@@ -163,14 +163,14 @@ const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
 
 const secondFactorField = Type.Object(
   {
-    token: Type.String({ description: "Identifies this log-in. Valid for 5 minutes." }),
+    token: Type.String({ description: "Identifies this login. Valid for 5 minutes." }),
     publicKey: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
       description:
         "The options of `navigator.credentials.get`, or of `create` for `second_factor_setup_required`, in the JSON form of Web " +
         "Authentication. Null if passkeys cannot be used at this address.",
     }),
   },
-  { description: "What the second step of the log-in needs." },
+  { description: "What the second step of the login needs." },
 );
 
 /** `status` is null for a problem inside a 200 response, such as the error of one event in a batch. */

@@ -23,7 +23,7 @@ test("the access table lists exactly the existing operations", () => {
 
 type Caller = {
   readonly name: string;
-  /** Called before every request, because the log-out operation ends the session it is called with. */
+  /** Called before every request, because the logout operation ends the session it is called with. */
   readonly identify: () => Promise<CallOptions>;
   readonly expect: (access: Access) => Answer;
 };

@@ -212,7 +212,7 @@ function LinkPage({
   const navigate = useNavigate();
   const asked = secondFactorOf(redeem.error);
   if (asked !== null) {
-    // The link was used, so a new log-in starts with the password.
+    // The link was used, so a new login starts with the password.
     return <SecondFactorStep asked={asked} onRestart={() => void navigate({ to: "/log-in" })} />;
   }
   if (token === null || isLinkInvalid(redeem.error)) {

@@ -18,13 +18,13 @@ import { AuthCard, useSessionStart } from "./auth-card.tsx";
 
 type StepProps<Kind> = {
   asked: Extract<SecondFactor, { kind: Kind }>;
-  /** The page to open after the log-in. */
+  /** The page to open after the login. */
   next?: string | undefined;
-  /** Starts the log-in again, when its second step has expired. */
+  /** Starts the login again, when its second step has expired. */
   onRestart: () => void;
 };
 
-/** The second step of a log-in: a passkey or a recovery code, or the first passkey of a member whose role needs one. */
+/** The second step of a login: a passkey or a recovery code, or the first passkey of a member whose role needs one. */
 export function SecondFactorStep({
   asked,
   ...rest

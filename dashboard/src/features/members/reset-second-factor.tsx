@@ -28,7 +28,7 @@ export function ResetSecondFactorDialog({ member, onClose }: { member: Member; o
       <p>Deletes their passkeys and recovery codes, and ends their sessions.</p>
       <Callout tone="warn" title="Make sure that this is really their request">
         Afterward, their password alone logs them in. If their role needs a passkey, they add one at that
-        log-in.
+        login.
       </Callout>
     </WriteDialog>
   );

@@ -5,7 +5,7 @@ import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 
-/** Offers a new log-in for changes that need a recent one. Shows every other error as usual. */
+/** Offers a new login for changes that need a recent one. Shows every other error as usual. */
 export function LogInAgain({ error }: { error: unknown }) {
   const navigate = useNavigate();
   const logOut = useWrite("delete", "/manage/v1/session", {

@@ -71,7 +71,7 @@ function Form({ workspace }: { workspace: Answer<"readWorkspace"> }) {
       <Choices label="Required for" choices={CHOICES} {...register("required")} />
       {required !== "nobody" && required !== before && (
         <Callout title="Sessions without a passkey end">
-          Members without a passkey add one at their next log-in. Single sign-on and management tokens are not
+          Members without a passkey add one at their next login. Single sign-on and management tokens are not
           affected.
         </Callout>
       )}

@@ -21,7 +21,7 @@ import { type OpenedLogIn, openSessionIn, type Visit } from "./sign-in.ts";
 export type LinkInput = { readonly token: string; readonly password?: string; readonly name?: string };
 
 export type AcceptOutcome =
-  /** The link is used, even if the log-in still waits for a second factor. */
+  /** The link is used, even if the login still waits for a second factor. */
   | { kind: "accepted"; member: Member; opened: OpenedLogIn }
   | { kind: "link_invalid" }
   /** The link stays valid, so that the caller can correct the field. */

@@ -34,7 +34,7 @@ import { verifyAttestation } from "./verify-passkey.ts";
 
 /**
  * Changes to a second factor need a session that was opened within this time, so that an unattended browser is not enough. Logging in
- * again proves the password and the current second factor, with the limits and the audit of every log-in.
+ * again proves the password and the current second factor, with the limits and the audit of every login.
  */
 const RECENT_SECONDS = 10 * 60;
 

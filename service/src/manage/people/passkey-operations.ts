@@ -111,7 +111,7 @@ function registerOperations({ control, cellNamed, publicUrl }: ManageParts): Ope
       noun: NOUN,
       summary: "Add a passkey",
       description:
-        "Stores the passkey that the browser created. From now on, your log-ins need a passkey or a recovery code. Ends your other " +
+        "Stores the passkey that the browser created. From now on, your logins need a passkey or a recovery code. Ends your other " +
         "sessions. The first passkey comes with recovery codes.",
       body: NewPasskeyBody,
       bodyBytesMax: ATTESTATION_BYTES_MAX,

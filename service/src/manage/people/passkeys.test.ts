@@ -42,7 +42,7 @@ test("the first passkey keeps its session, ends the others and comes with recove
   ]);
 });
 
-test("adding and deleting passkeys and new recovery codes need a log-in within the last 10 minutes", async () => {
+test("adding and deleting passkeys and new recovery codes need a login within the last 10 minutes", async () => {
   const { managed, call } = await setupWithPasskey();
   const [passkey] = (await call("GET", PASSKEYS)).body["items"] as Listed[];
   const age = (minutes: number) =>

@@ -31,7 +31,7 @@ test("a recovery code logs in once, in any spelling", async () => {
   expect(body["items"]).toMatchObject([{ after: { openedWith: "recovery_code", address: "203.0.113.1" } }]);
 });
 
-test("only one of 20 concurrent log-ins can use a recovery code", async () => {
+test("only one of 20 concurrent logins can use a recovery code", async () => {
   const { managed, recoveryCodes } = await setupWithPasskey();
   const tokens: string[] = [];
   for (let i = 1; i <= 20; i++) tokens.push(challengeOf(await logInFrom(managed, `203.0.113.${i}`)).token);

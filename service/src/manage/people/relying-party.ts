@@ -85,13 +85,13 @@ export function secondFactorProblem(
   if (passkeys.length === 0) {
     const publicKey = party && creationOptionsOf(party, challenge, { member, passkeys });
     return new Problem("second_factor_setup_required", {
-      detail: "Your role needs a passkey. Register one to finish the log-in.",
+      detail: "Your role needs a passkey. Register one to finish the login.",
       extra: { secondFactor: { token, publicKey } },
     });
   }
   const publicKey = party && requestOptionsOf(party, challenge, passkeys);
   return new Problem("second_factor_required", {
-    detail: "Use one of your passkeys or a recovery code to finish the log-in.",
+    detail: "Use one of your passkeys or a recovery code to finish the login.",
     extra: { secondFactor: { token, publicKey } },
   });
 }

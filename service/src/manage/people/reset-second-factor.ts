@@ -23,7 +23,7 @@ export function secondFactorResetOperation({ control }: ManageParts): Operation 
     summary: "Reset a member's second factor",
     description:
       "Deletes the member's passkeys and recovery codes, and ends their sessions. Until they add a passkey, their password alone logs " +
-      "them in. If their role needs a second factor, their next log-in asks them to register a passkey. Not possible for yourself, or " +
+      "them in. If their role needs a second factor, their next login asks them to register a passkey. Not possible for yourself, or " +
       "for a member with a role above your own.",
     params: Type.Object({ id: Type.String({ examples: ["3"] }) }),
     answer: Type.Object({

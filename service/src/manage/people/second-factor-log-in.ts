@@ -28,7 +28,7 @@ type PasskeyAnswer = {
   readonly party: RelyingParty;
 };
 
-/** Finishes a log-in with a passkey. A refused attempt is committed, so that it counts. */
+/** Finishes a login with a passkey. A refused attempt is committed, so that it counts. */
 export function logInWithPasskey(control: Pool, answer: PasskeyAnswer, visit: Visit): Promise<LogInOutcome> {
   return transaction<LogInOutcome>(control, async (tx) => {
     const attempted = await attemptChallenge(tx, { token: answer.token, purpose: "log_in" });
@@ -84,7 +84,7 @@ function auditCopiedPasskey(
   });
 }
 
-/** Finishes a log-in with a recovery code, which works once. */
+/** Finishes a login with a recovery code, which works once. */
 export function logInWithRecoveryCode(
   control: Pool,
   { token, code }: { token: string; code: string },
@@ -107,7 +107,7 @@ export type SetUpFactorOutcome =
   | { kind: "refused"; member: Member }
   | { kind: "expired" };
 
-/** Registers the first passkey of a member whose role needs one, and finishes the log-in. */
+/** Registers the first passkey of a member whose role needs one, and finishes the login. */
 export function logInWithFirstPasskey(
   control: Pool,
   input: {

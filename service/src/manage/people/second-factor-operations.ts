@@ -26,7 +26,7 @@ import { findKnownDevice } from "./sign-in.ts";
 const NOUN = "Session";
 const PATH = "/manage/v1/session/second-factor";
 
-/** The second step of a log-in, for members with a passkey and members whose role needs one. */
+/** The second step of a login, for members with a passkey and members whose role needs one. */
 export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): Operation[] {
   const { control, publicUrl, failedLogIns } = parts;
   const recordFailure = (request: FastifyRequest, email: string): void => {
@@ -41,7 +41,7 @@ export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): O
       access: "anyone",
       id: "logInWithSecondFactor",
       noun: NOUN,
-      summary: "Finish a log-in with a passkey or recovery code",
+      summary: "Finish a login with a passkey or recovery code",
       description:
         "Takes the token from a `second_factor_required` error, and sets a session cookie. A recovery code works once.",
       body: SecondFactorBody,

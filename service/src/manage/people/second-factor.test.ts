@@ -199,13 +199,13 @@ test("wrong second factors are audited with their address, combined for a minute
 
 test("a session without a second factor ends when its member gets a passkey elsewhere", async () => {
   const { managed, authenticator, call } = await setupWithPasskey();
-  // The row of a log-in that was committed at the same moment as the first passkey.
+  // The row of a login that was committed at the same moment as the first passkey.
   await managed.database.query("update control.sessions set opened_with = 'password'");
   expect((await call("GET", SESSION)).status).toBe(401);
   expect((await logInFully(managed, authenticator)).status).toBe(200);
 });
 
-test("at most 20 log-ins of a member wait for a second factor, and the oldest ends first", async () => {
+test("at most 20 logins of a member wait for a second factor, and the oldest ends first", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   const first = challengeOf(await logInFrom(managed, "203.0.113.1"));
   for (let i = 2; i <= 21; i++) {

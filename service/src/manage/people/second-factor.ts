@@ -29,7 +29,7 @@ const CHALLENGE_BYTES = 32;
 /** A secret token for the caller, and the random text that the passkey must sign. */
 export type NewChallenge = { readonly token: string; readonly challenge: string };
 
-/** A log-in whose password or link was accepted, but which needs a passkey before it opens a session. */
+/** A login whose password or link was accepted, but which needs a passkey before it opens a session. */
 export type PendingLogIn = NewChallenge & {
   readonly kind: "pending";
   readonly member: Member;
@@ -93,7 +93,7 @@ export type Attempted = {
 
 /**
  * Finds a challenge, counts an attempt and holds the member's password. Null if the challenge has ended. Locks the member before the
- * challenge, like a log-in that creates one.
+ * challenge, like a login that creates one.
  */
 export async function attemptChallenge(
   tx: Tx,

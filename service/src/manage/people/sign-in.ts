@@ -54,7 +54,7 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/** A new session, or a log-in that waits for a second factor. */
+/** A new session, or a login that waits for a second factor. */
 export type OpenedLogIn = { readonly kind: "session"; readonly sessionToken: string } | PendingLogIn;
 
 /** Opens a session, or asks for a second factor. Null if the password has changed since it was checked. */
@@ -80,7 +80,7 @@ export async function openSessionIn(
 
 /**
  * Opens a session and returns its token, of which only a hash is stored. The caller has checked every factor that the member needs. A
- * log-in by single sign-on needs none from Purser, because its provider asks for its own. `issuer` is that provider.
+ * login by single sign-on needs none from Purser, because its provider asks for its own. `issuer` is that provider.
  */
 export async function insertSessionIn(
   tx: Tx,

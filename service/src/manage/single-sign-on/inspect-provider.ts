@@ -88,8 +88,8 @@ function inspectLogOut(settings: SignOnSettings, { end_session_endpoint: endpoin
     return {
       name,
       level: "ok",
-      text: "The provider has no log-out page. Logging out ends only the session in Purser.",
+      text: "The provider has no logout page. Logging out ends only the session in Purser.",
     };
   const back = `${new URL(redirectUriOf(settings)).origin}/log-in`;
-  return { name, level: "ok", text: `The provider has a log-out page. Allow it to return to ${back}.` };
+  return { name, level: "ok", text: `The provider has a logout page. Allow it to return to ${back}.` };
 }

@@ -217,7 +217,7 @@ test("removing a member ends their session at once, and only a new invitation le
   ]);
 });
 
-test("logging out offers the provider's log-out page only after single sign-on", async () => {
+test("logging out offers the provider's logout page only after single sign-on", async () => {
   const managed = await setupSignOn(ADA);
   await invite(managed, "ada@example.com");
   const { call } = await signOnAs(managed, "ada");

@@ -97,7 +97,7 @@ export function workspaceOperations({ control, cellNamed, version }: ManageParts
       description:
         "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.\n\n" +
         "A new `secondFactor` needs an owner who opened the session within the last 10 minutes, and who has a passkey. It ends sessions " +
-        "that were opened without a second factor. Members without a passkey register one at their next log-in.",
+        "that were opened without a second factor. Members without a passkey register one at their next login.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
