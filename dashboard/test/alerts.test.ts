@@ -54,7 +54,7 @@ test("a rule for top-ups is set, requests one top-up, is closed by a purchase, a
   await page.getByLabel("Own thresholds").fill("70");
   await page.getByLabel("Top-ups", { exact: true }).selectOption("Not requested");
   await pressEnterOn(page, page.getByRole("button", { name: "Save alerts in test" }));
-  await card.getByText("Low below 70").waitFor();
+  await card.getByText("Low balance below 70").waitFor();
   expect(await card.getByText("requested this month").count()).toBe(0);
   await page.goto("/workspace/audit?action=alerts.");
   await page.getByText("set alerts and top-ups for").first().waitFor();

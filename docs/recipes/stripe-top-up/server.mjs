@@ -1,4 +1,4 @@
-// Charges a saved card at Stripe when Purser requests a top-up, and adds the credits that were paid for.
+// Charges a saved card at Stripe when Purser requests a top-up, and adds the purchased credits.
 // Node 24, no dependencies: `node server.mjs`. The README explains why no card is charged twice.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ const CUSTOMERS_URL = `${setting("PURSER_URL")}/manage/v1/projects/${setting("PU
 /** The price of 1,000 credits, in the currency's smallest unit, such as cents. */
 const PRICE_PER_1000 = Number(setting("PRICE_PER_1000"));
 const CURRENCY = setting("CURRENCY").toLowerCase();
-/** Later attempts charge nothing. Banks limit how often a declined card may be tried. */
+/** The last attempt that may charge the card. Banks limit how often a declined card may be charged. */
 const ATTEMPTS_MAX = Number(process.env.ATTEMPTS_MAX ?? 4);
 
 const TOLERANCE_SECONDS = 300;
@@ -52,16 +52,16 @@ async function topUp(due) {
   const payments = await listPayments(billingReference, topUpId);
   const paid = payments.find(({ status }) => status === "succeeded");
   if (paid !== undefined) return addCredits(paid);
-  // The customer bought credits, or the rule was removed, since the delivery was made.
+  // Since Purser sent this delivery, the customer has purchased credits, or the rule was removed.
   if (!isOpen) return console.log(`${topUpId}: no longer requested`);
   if (payments.some(({ status }) => status === "processing")) return console.log(`${topUpId}: processing`);
   const failed = payments.length;
-  // The same attempt was delivered before and failed. The next attempt follows a day after it.
+  // This attempt was delivered before and its payment failed. The next attempt follows at least a day later.
   if (failed >= attempt || attempt > ATTEMPTS_MAX)
     return console.log(`${topUpId}: ${failed} payments failed`);
   const card = await findCard(billingReference);
   if (card === null) return console.log(`${topUpId}: ${customerId} has no default card`);
-  // A payment that failed could still be completed by the customer, so it is canceled before another one is made.
+  // The customer could still complete a failed payment, so it is canceled before another one is made.
   for (const { id, status } of payments)
     if (status !== "canceled") await stripe("POST", `/v1/payment_intents/${id}/cancel`, {});
   const payment = await charge({ customer: billingReference, card }, due, `${topUpId}-${failed + 1}`);
@@ -74,7 +74,7 @@ async function findCard(customer) {
   return invoice_settings?.default_payment_method ?? null;
 }
 
-/** All payments of a top-up. Stripe's search is not used, because it may miss a payment that was just made. */
+/** All payments of a top-up. Stripe's search is not used, because it may miss a new payment. */
 async function listPayments(customer, topUpId) {
   const since = Math.floor(Date.now() / 1000) - LOOK_BACK_SECONDS;
   const found = [];
@@ -88,8 +88,8 @@ async function listPayments(customer, topUpId) {
 }
 
 /**
- * Charges the saved card. The key counts the payments that have failed, so that concurrent deliveries make one payment, whichever attempt they
- * are. Null if the card was declined.
+ * Charges the saved card. The key counts the failed payments, so that concurrent deliveries make one payment, even for different attempts.
+ * Null if the card was declined.
  */
 async function charge({ customer, card }, { customerId, pool, credits, topUpId }, idempotencyKey) {
   const fields = {
@@ -112,7 +112,7 @@ async function charge({ customer, card }, { customerId, pool, credits, topUpId }
   return null;
 }
 
-/** Adds what was paid for, which a later change of the rule does not affect. The payment's ID is the reference: it adds once. */
+/** Adds the credits in the payment's metadata, even if the rule has changed since. With the payment's ID as reference, they are added once. */
 async function addCredits({ id, amount_received, currency, metadata }) {
   await purser("POST", metadata.customerId, "/credits", {
     credits: Number(metadata.credits),

@@ -30,14 +30,14 @@ export type PoolTopUps = {
   readonly open: OpenTopUp | null;
 };
 
-/** A request that no purchase has answered. Kept while its rule is removed, because its payment may still be processed. */
+/** A request that no purchase has closed yet. Kept while its rule is removed, because its payment may still be processed. */
 export type OpenTopUp = {
   readonly number: number;
   readonly requestedAt: Instant;
-  /** How often webhooks were told, and when last. */
+  /** Number of attempts, and the time of the last one. */
   readonly attempt: number;
   readonly askedAt: Instant;
-  /** The smallest number of credits that was requested. A smaller purchase does not answer the request. */
+  /** The smallest number of credits that was requested. A smaller purchase does not close the request. */
   readonly credits: number;
 };
 

@@ -3,8 +3,8 @@ import { topUpDueAt } from "./top-ups.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
- * When something happens to a customer who sends no requests: the plan ends, a pending plan starts, or a top-up is requested again. Null if
- * nothing is known. Holds have their own index.
+ * When a job must bring an inactive customer up to date: the plan ends, a pending plan starts, or a top-up is repeated. Null if nothing is
+ * due. Holds have their own index.
  */
 export function dueAt(
   { assignment, next, alerts }: Pick<Wallet, "assignment" | "next" | "alerts">,

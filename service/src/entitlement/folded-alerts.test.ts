@@ -24,7 +24,7 @@ function flawOf(change: Partial<Alerts>, purchasedAt = at("2026-01-05"), amount 
   return folded.compare({ ...newWallet(at("2026-01-06")), alerts: { ...SOUND, ...change } });
 }
 
-test("sound rules and requests are accepted, also after a purchase that was too small", () => {
+test("valid rules and requests are accepted, also after a purchase that was too small", () => {
   expect(flawOf({})).toBeNull();
   expect(flawOf({}, at("2026-01-06"), 9)).toBeNull();
   expect(flawOf({ pools: [] })).toBeNull();

@@ -11,8 +11,8 @@ import type { Wallet } from "./wallet.ts";
 type AlertsOutcome = { readonly kind: "changed" | "unchanged"; readonly change: Change | null };
 
 /**
- * Replaces all thresholds and rules of a customer. An open request stays open, because its payment may still be processed. If a rule returns
- * after the time for a repeat, its old request is closed. A rule whose balance is already below requests a top-up immediately. Safe to repeat.
+ * Replaces all thresholds and rules of a customer. An open request stays open, because its payment may still be processed. If a rule is
+ * set again after the next repeat was due, its old request is closed. A rule whose balance is already below requests a top-up immediately. Safe to repeat.
  */
 export function setAlerts(
   catalog: Catalog,

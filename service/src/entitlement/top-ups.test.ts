@@ -77,7 +77,7 @@ test("a purchase closes the request, and other grants do not", () => {
   expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 40 }]);
 });
 
-test("a purchase of fewer credits than requested leaves the request open, because its payment may be processed", () => {
+test("a purchase of fewer credits than requested leaves the request open", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 10);
   customer.topUp("2026-01-02", 199);
@@ -85,7 +85,7 @@ test("a purchase of fewer credits than requested leaves the request open, becaus
   expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 0 }]);
 });
 
-test("the payment of an earlier attempt closes the request, although the rule asks for more now", () => {
+test("the payment of an earlier attempt closes the request, even if the rule now requests more", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 10);
   customer.alerts("2026-01-03", { topUp: { ...RULE, below: 500, credits: 1_000 } });
@@ -95,7 +95,7 @@ test("the payment of an earlier attempt closes the request, although the rule as
   expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 190 }]);
 });
 
-test("only usage and a new rule open a request, and losing credits does not", () => {
+test("only usage and a new rule open a request, not a loss of credits", () => {
   const customer = ruled();
   customer.topUp("2026-01-02", 50);
   customer.revoke("2026-01-02", 2);
@@ -160,7 +160,7 @@ test("a denied request repeats a request that is due, and writes nothing else", 
   expect(asked(customer)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
 });
 
-test("a rule that is removed and set again continues its request until the time for a repeat", () => {
+test("a rule that is removed and set again continues its request until the next repeat is due", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   customer.alerts("2026-01-02");
@@ -238,7 +238,7 @@ test("without a webhook for this type, nothing is requested, but an open request
   expect(customer.wallet.alerts.topUps).toMatchObject([{ open: null }]);
 });
 
-test("pools have rules of their own", () => {
+test("each pool has its own rule", () => {
   const customer = ruled();
   customer.alerts("2026-01-02", { pool: STORAGE, topUp: { below: 1, credits: 5, monthlyMax: 9 } });
   expect(customer.notices).toMatchObject([{ type: "topup.due", pool: "pool 2", balance: 0, credits: 5 }]);
@@ -260,7 +260,7 @@ test("a customer's own thresholds replace those of the pool", () => {
   expect(customer.notices).toEqual([]);
 });
 
-test("a sweep repeats a request at the present, not at the time of the expiry", () => {
+test("a sweep of expiries repeats a request at the current time", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   customer.topUp("2026-01-02", 100, { expiresAt: at("2026-01-10") });
@@ -276,7 +276,7 @@ test("a sweep repeats a request at the present, not at the time of the expiry", 
   });
 });
 
-test("a customer who cannot be asked is looked at again a day later", () => {
+test("a request that cannot be repeated is checked again a day later", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   expect(dueAt(customer.wallet, at("2026-01-02"))).toEqual(at("2026-01-03"));

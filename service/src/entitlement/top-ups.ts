@@ -21,8 +21,8 @@ export type TopUpMode = "open" | "repeat";
 type Requested = { readonly alerts: Alerts; readonly notices: readonly Notice[] };
 
 /**
- * Closes the requests that a purchase answers, then requests top-ups. Nothing is requested for customers who are blocked or have no assigned
- * plan: they could not use the credits, or their subscription has ended.
+ * Closes the requests that these purchases pay for, then requests top-ups. Nothing is requested for customers who are blocked or have no
+ * assigned plan: they could not use the credits, or their subscription has ended.
  */
 export function requestTopUps(
   catalog: Catalog,
@@ -104,7 +104,7 @@ function nextRequest(
   return { number: topUpCount + 1, requestedAt: now, attempt: 1, askedAt: now, credits };
 }
 
-/** Only the first attempt takes a new number. A top-up counts in each month in which it is requested, because it may be paid in any. */
+/** Only the first attempt takes a new number. A top-up counts in each month in which it is requested, because it may be paid in any of them. */
 function withRequest(alerts: Alerts, pool: PoolId, open: OpenTopUp, now: Instant): Alerts {
   const known = alerts.topUps.find((other) => other.pool === pool);
   const month = monthStart(now);
@@ -119,7 +119,7 @@ function withRequest(alerts: Alerts, pool: PoolId, open: OpenTopUp, now: Instant
   };
 }
 
-/** A purchase of fewer credits is another one: the payment of the request may still be processed. */
+/** A purchase of fewer credits does not close the request, because the request's own payment may still be processing. */
 function closeBought(alerts: Alerts, grants: readonly NewGrant[]): Alerts {
   const isBought = ({ pool, open }: PoolTopUps): boolean =>
     open !== null &&
@@ -129,7 +129,7 @@ function closeBought(alerts: Alerts, grants: readonly NewGrant[]): Alerts {
   return { ...alerts, topUps };
 }
 
-/** A request that was due but not repeated waits for another reason, such as a blocked customer. A job looks again a day later. */
+/** When a job checks an open request. If a due request cannot be repeated, such as for a blocked customer, it checks again a day later. */
 function lookAgainAt(open: OpenTopUp, now: Instant): Instant {
   const at = repeatAt(open);
   return at > now ? at : brandAs<Instant>(now + REPEAT_AFTER_MS);

@@ -68,8 +68,8 @@ async function catchUpAll(cell: Pool, { due, until }: Page, failures: unknown[])
 function catchUpSome(cell: Pool, names: readonly WalletName[], until: Instant): Promise<number> {
   return transaction(cell, async (tx) => {
     const { unchanged, changed } = await changeIdleWallets(tx, names, viewDue);
-    // These had changed already, or a top-up cannot be requested now. A row may also be left from a process of an older release, which does
-    // not store when a plan falls due.
+    // These wallets were up to date already, or a top-up cannot be requested now. A process of an older release, which does not store when a
+    // plan falls due, may also have left the row.
     if (unchanged.length > 0)
       await writeDuePlans(
         tx,

@@ -18,7 +18,7 @@ async function setup(rule: Partial<typeof RULE> = {}) {
   return { ...notified, receiver, webhook, set };
 }
 
-/** Moves the wallet, and when the job looks at it, into the past. */
+/** Moves the wallet, and the time when the job checks it, into the past. */
 async function letPass(database: TestDatabase, ms: number): Promise<void> {
   await windBack(database, ms);
   await database.query("update cell.due_plans set due_at = due_at - make_interval(secs => $1)", [ms / 1000]);
@@ -93,7 +93,7 @@ test("an open request is repeated after 24 hours, even if the customer sends no 
   expect(await database.count("cell.due_plans", "due_at > now() + interval '23 hours'")).toBe(1);
 });
 
-test("a customer who cannot be asked is looked at once a day, and asked when that ends", async () => {
+test("a request that cannot be repeated is checked once a day, and repeated as soon as possible", async () => {
   const { render, receiver, set, manage, database, cell } = await setup();
   await set();
   await render(10);
@@ -108,7 +108,7 @@ test("a customer who cannot be asked is looked at once a day, and asked when tha
   await expect.poll(() => receiver.received.map(({ data }) => data["attempt"])).toEqual([1, 2]);
 });
 
-test("a customer without a webhook for this type is asked with the next request after there is one", async () => {
+test("without a webhook for this type, a top-up is requested with the customer's next request after one is created", async () => {
   const { render, receiver, set, manage, database, webhook } = await setup();
   expectDone(await manage("PATCH", `webhooks/${webhook}`, { body: { types: ["plan.ended"] } }));
   await set();

@@ -63,9 +63,9 @@ function Rules({ alerts: { lowBalances, topUp } }: { alerts: PoolAlerts }) {
           <p>
             {lowBalances.length === 0
               ? "No low balance notices"
-              : `Low below ${nameLowBalances(lowBalances)}`}
+              : `Low balance below ${nameLowBalances(lowBalances)}`}
           </p>
-          <p className="text-caption text-muted">Instead of the pool's thresholds</p>
+          <p className="text-caption text-muted">Replaces the pool's thresholds</p>
         </>
       )}
       {topUp !== null && <TopUp topUp={topUp} />}
@@ -108,7 +108,7 @@ function NotReceived() {
     <p className="border-t border-line px-4 py-2 text-caption text-warn">
       No enabled webhook receives topup.due, so no top-ups are requested.{" "}
       <TextLink to="/projects/$projectId/$environment/webhooks" params={scope}>
-        Webhooks
+        Open webhooks
       </TextLink>
     </p>
   );

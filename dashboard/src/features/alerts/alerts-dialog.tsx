@@ -71,8 +71,7 @@ export function AlertsDialog({ customer, pool: given, onClose }: Props) {
       <TopUps form={form} values={values} />
       {open !== null && values.requests === "no" && (
         <p className="text-muted">
-          The open request is not repeated anymore. Its payment may still be processed: then add its credits
-          as a purchase.
+          The open request is not repeated. If it is still paid, add the credits as a purchase.
         </p>
       )}
     </WriteDialog>
@@ -93,7 +92,7 @@ function Thresholds({
         label="Low balances"
         hint={values.thresholds === "pool" ? "Webhooks receive balance.low at these thresholds." : undefined}
         options={[
-          { value: "pool", label: `Those of the pool (${ofPoolText})` },
+          { value: "pool", label: `Pool thresholds (${ofPoolText})` },
           { value: "own", label: "Own thresholds" },
         ]}
         {...register("thresholds")}
@@ -154,8 +153,8 @@ function TopUps({ form: { register, formState }, values }: FieldsProps) {
             />
           </div>
           <p className="text-muted">
-            Purser charges no card. Webhooks receive topup.due, and your backend charges the customer and adds
-            the credits as a purchase.{" "}
+            Purser charges no card. When your webhook receives topup.due, charge the customer. Then add the
+            credits as a purchase.{" "}
             <DocsLink href="/docs/guides/webhooks#automatic-top-ups">Guide</DocsLink>
           </p>
         </>

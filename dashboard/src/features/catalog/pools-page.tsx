@@ -38,7 +38,7 @@ export function PoolsPage() {
             <UsedBy count={countFeatures(pool)} />
             {pool.lowBalances.length > 0 && (
               <div className="text-caption text-muted whitespace-normal">
-                Low below {nameLowBalances(pool.lowBalances)}
+                Low balance below {nameLowBalances(pool.lowBalances)}
               </div>
             )}
           </div>

@@ -26,10 +26,10 @@ export function customerAlertsOperations({ cellOf }: ManageParts): Operation[] {
         'Replaces all of the customer\'s rules. `{"pools": {}}` removes them. Safe to repeat.\n\n' +
         "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request for each pool is open at a time:\n\n" +
         "- It is closed by a purchase of at least the requested credits in the pool.\n" +
-        "- It is repeated after 24 hours while the balance is below, with the same `topUpId` and the next `attempt`. Later repeats follow " +
+        "- It is repeated after 24 hours if the balance is still below, with the same `topUpId` and the next `attempt`. Later repeats follow " +
         "after 2, 4, 8, 16 and then every 32 days.\n" +
-        "- A changed rule keeps it. Its next attempt requests the new `credits`.\n\n" +
-        "Only a request of the customer or a new rule opens a request, and a new rule does so immediately. Nothing is requested while the " +
+        "- A changed rule keeps the request open. The next attempt requests the new `credits`.\n\n" +
+        "Only usage, including a denied request, or a new rule opens a request for a top-up. A new rule does so immediately. Nothing is requested while the " +
         "customer is blocked, has no plan or only the default plan, or while no webhook receives `topup.due`.",
       params: customerParams,
       body: AlertsBody,
@@ -51,7 +51,7 @@ export function customerAlertsOperations({ cellOf }: ManageParts): Operation[] {
       id: "readAlerts",
       noun: "Customers",
       summary: "Read a customer's thresholds and rules for top-ups",
-      description: "The same as `alerts` of the customer, with the open requests for top-ups.",
+      description: "Returns the same rules and open requests as `alerts` of the customer.",
       params: customerParams,
       answer: Alerts,
       handle: async (call) => (await readOrNotFound(cellOf, call)).alerts,

@@ -25,7 +25,7 @@ const lowBalances = nullable(
     maxItems: LOW_BALANCES_MAX,
     uniqueItems: true,
     description:
-      "Thresholds for `balance.low`, which replace the thresholds of the pool. An empty list: no thresholds. Null: those of the pool.",
+      "Thresholds for `balance.low`. They replace the thresholds of the pool. Empty: no thresholds. Null: the pool's thresholds.",
     examples: [[500]],
   }),
 );
@@ -34,13 +34,13 @@ const rule = {
   below: Type.Integer({
     minimum: 1,
     maximum: 1_000_000_000_000,
-    description: "A top-up is requested while the balance, which includes held credits, is below this value.",
+    description: "A top-up is requested if the balance is below this value. Held credits are part of the balance.",
     examples: [200],
   }),
   credits: Type.Integer({
     minimum: 1,
     maximum: 1_000_000_000_000,
-    description: "The credits to add, as `credits` in `topup.due`.",
+    description: "The number of credits to request, as `credits` in `topup.due`.",
     examples: [1000],
   }),
   monthlyMax: Type.Integer({
@@ -89,12 +89,12 @@ export const Alerts = Type.Object(
                     examples: ["top_01m7tqdg020000001c00000001"],
                   }),
                   attempt: Type.Integer({
-                    description: "How often it was requested. It is repeated after 24 hours.",
+                    description: "Number of the last attempt. The first repeat follows after 24 hours.",
                     examples: [1],
                   }),
                   requestedAt: timeOf("Time of the first attempt."),
                 },
-                { description: "The request that no purchase has answered. Null if there is none." },
+                { description: "The open request, until a purchase closes it. Null if there is none." },
               ),
             ),
           }),

@@ -37,7 +37,7 @@ export const NoticeData = Type.Object(
       "- `plan.ended`, an assigned plan ended, and no other was assigned: `plan`\n" +
       "- `hold.expired`, a hold ended by itself: `holdId`, `charged` (true if the hold was charged in full)\n" +
       "- `hold.uncovered`, the work of a hold cost more than the customer had: `holdId`, `feature`, `credits`\n" +
-      "- `topup.due`, a rule requests credits: `pool`, `below`, `balance`, `credits`, `topUpId` (the same in every attempt), `attempt`\n\n" +
+      "- `topup.due`, a customer's rule requests credits: `pool`, `below`, `balance`, `credits`, `topUpId` (the same in every attempt), `attempt`\n\n" +
       "Empty for a test, and if the customer was erased.",
     examples: [{ customerId: "customer_42", sequence: 118, pool: "credits", threshold: 100, balance: 95 }],
   },

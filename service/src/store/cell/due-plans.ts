@@ -7,7 +7,7 @@ import type { WalletName } from "./wallets.ts";
 
 // Finds customers without requests whose plan or hold has ended, or whose request for a top-up is repeated. The wallet decides what happens
 // to them. A missing row only means that the next request notices it, or a sweep if the customer has credits. So rows for plans assigned
-// before an upgrade were not added. The table is named for plans, because it was made for them.
+// before an upgrade were not added. The table's name mentions only plans, because migrations never rename tables.
 
 /** A customer for whom something is due at this time (`entitlement/due-at.ts`). Null if nothing is known. */
 export type DuePlan = WalletName & { readonly dueAt: Instant | null };
