@@ -84,7 +84,7 @@ test("a member connects single sign-on on the profile page, and disconnects it",
   const connect = page.getByRole("button", { name: "Connect single sign-on" });
   await connect.click();
   await logInThere(page, "eve");
-  await page.getByText("The account has another email").waitFor();
+  await page.getByText("The account has a different email").waitFor();
   await expectAccessible(page);
   // The provider remembers who is logged in there.
   await page.context().clearCookies({ domain: "127.0.0.1", name: /^_(session|interaction)/ });

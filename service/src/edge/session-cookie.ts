@@ -4,12 +4,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 /** For the `__Host-` prefix, browsers require Secure, no Domain, and `Path=/`. */
 const NAME = "__Host-purser_session";
 export const SESSION_SECONDS = 14 * 24 * 3_600;
-/** Shorter, because the provider is asked at each sign-in whether the person still works here, and in which role. */
+/** Shorter, because only a sign-in checks at the provider that the person still has access, and with which role. */
 export const SIGNED_ON_SESSION_SECONDS = 12 * 3_600;
 
-/** This cookie ties a sign-in at the provider to the browser that began it. */
+/** This cookie ties a sign-in at the provider to the browser that started it. */
 const ATTEMPT_NAME = "__Host-purser_attempt";
-/** Lax, because the browser comes back from the provider's site. */
+/** Lax, because the provider's site redirects the browser back. */
 const ATTEMPT_COOKIE = { path: "/", secure: true, httpOnly: true, sameSite: "lax" } as const;
 
 /** This cookie outlives sessions and grants no access. It only shows that this browser has logged in before. */

@@ -32,7 +32,7 @@ export function ProviderLogOut() {
   if (url === null) return null;
   return (
     <Callout title="You are logged out of Purser">
-      You may still be logged in at your sign-on provider.{" "}
+      You may still be logged in at your single sign-on provider.{" "}
       <a href={url} className="font-medium text-accent underline underline-offset-2">
         Log out there too
       </a>

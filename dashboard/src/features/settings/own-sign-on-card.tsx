@@ -23,7 +23,7 @@ export function OwnSignOnCard() {
   if (!own.isConfigured) return null;
   const failed = problem === undefined ? undefined : SIGN_ON_PROBLEMS[problem];
   return (
-    <Card title="Single sign-on" note="Log in with your account at your company's provider.">
+    <Card title="Single sign-on" note="Log in with your company account.">
       <div className="flex flex-col gap-4">
         {failed !== undefined && (
           <Callout tone="bad" title={failed.title}>
@@ -46,7 +46,7 @@ function Connect() {
   });
   return (
     <>
-      <p>Your account there must have the same email as your account here.</p>
+      <p>Your company account must have the same email as your account here.</p>
       <ProblemCallout error={connect.error} />
       <div className="flex justify-end">
         <Button

@@ -14,7 +14,7 @@ import { signOnSettingsQuery } from "../workspace/queries.ts";
 type Settings = NonNullable<Answer<"readSignOnSettings">["settings"]>;
 type Finding = Answer<"testSignOn">["findings"][number];
 
-/** The settings of single sign-on. They are environment variables, so they are shown and tested here, and changed on the server. */
+/** Shows and tests the settings. They are environment variables, so they cannot be changed here. */
 export function SignOnCards() {
   const {
     data: { settings },
@@ -24,8 +24,8 @@ export function SignOnCards() {
       <Card title="Single sign-on" note="Members sign in with your OpenID Connect provider.">
         <Callout title="Not set up">
           Set <code className="font-mono">OIDC_ISSUER</code> and other environment variables of the service.
-          The <DocsLink href="/docs/guides/single-sign-on">guide</DocsLink> has the steps for Google,
-          Microsoft Entra ID, Okta and Keycloak.
+          The <DocsLink href="/docs/guides/single-sign-on">guide</DocsLink> covers Google, Microsoft Entra ID,
+          Okta and Keycloak.
         </Callout>
       </Card>
     );
@@ -43,7 +43,7 @@ function SettingsCard({ settings }: { settings: Settings }) {
   return (
     <Card
       title="Single sign-on"
-      note="Change these settings with environment variables of the service."
+      note="Set by environment variables of the service."
       actions={<PageCode json={{ label: "the settings", value: settings }} />}
     >
       <Details
@@ -104,7 +104,7 @@ function TestCard() {
   return (
     <Card
       title="Connection to the provider"
-      note="Only a sign-in can test the client ID, its secret and the redirect URI."
+      note="To test the client ID, secret and redirect URI, sign in."
       actions={
         <>
           <PageCode call={test.callOf({})} />

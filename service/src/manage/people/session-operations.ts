@@ -147,7 +147,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         providerLogOutUrl: nullable(
           Type.String({
             description:
-              "Where you can also log out of the single sign-on provider. Null if it did not open this session, or has no such page.",
+              "The single sign-on provider's logout page. Null if the provider did not open this session, or has no logout page.",
             examples: ["https://id.example.com/logout?client_id=purser"],
           }),
         ),

@@ -11,7 +11,7 @@ import type { Failed } from "./discover.ts";
 import type { Provider } from "./provider.ts";
 
 export const ATTEMPT_SECONDS = 10 * 60;
-/** Maximum number of attempts at a time, for all browsers together. */
+/** Maximum number of open attempts, for all browsers together. */
 export const ATTEMPTS_MAX = 10_000;
 
 export type Destination = Pick<SignOnAttempt, "returnPath" | "memberId" | "sessionHash">;

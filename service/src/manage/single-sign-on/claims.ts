@@ -5,11 +5,11 @@ import { type ClaimedRole, GOOGLE, type SignOnSettings } from "./settings.ts";
 /** Claims of an ID token or of the user info endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What the provider says about a person. */
+/** A person, as the provider describes them. */
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
-  /** In lower case. Null if the provider gives none. */
+  /** In lower case. Null if the provider sends none. */
   readonly email: string | null;
   readonly isEmailVerified: boolean;
   /** The values of the role claim. */
@@ -24,7 +24,7 @@ export function needsUserInfo({ issuer, roles }: SignOnSettings, idToken: Claims
   return lacksEmail || (roles !== null && idToken[roles.claim] === undefined);
 }
 
-/** Reads the claims. `idToken` is validated, and both are about the same subject. */
+/** Reads the claims. The caller has validated `idToken`, and checked that both have the same subject. */
 export function readPerson(
   { issuer, roles }: SignOnSettings,
   subject: string,

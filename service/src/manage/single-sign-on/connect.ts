@@ -18,7 +18,7 @@ export type ConnectOutcome =
   | { readonly kind: "failed"; readonly code: SignOnFailure };
 
 /**
- * Connects the person's account to the member who began this in an open session. The account must have the member's email, so that
+ * Connects the person's account to the member who started this in an open session. The account must have the member's email, so that
  * nobody can make a member connect a stranger's account.
  */
 export function connectAccount(

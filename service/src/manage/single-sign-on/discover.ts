@@ -7,7 +7,7 @@ export const TIMEOUT_SECONDS = 5;
 
 export type Failed = { readonly kind: "failed"; readonly code: SignOnFailure; readonly cause: string };
 
-/** Reads the provider's metadata. Throws if the provider has another name than the settings. */
+/** Reads the provider's metadata. Throws if its issuer is not that of the settings. */
 export async function discover(settings: SignOnSettings): Promise<oidc.Configuration> {
   const { issuer, clientId, clientSecret } = settings;
   const server = new URL(issuer);
@@ -20,13 +20,13 @@ export async function discover(settings: SignOnSettings): Promise<oidc.Configura
       })
       .catch((error: unknown) => {
         if (error instanceof oidc.ClientError && error.code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED")
-          throw new Misconfigured("the provider has another name than OIDC_ISSUER");
+          throw new Misconfigured("the provider's issuer is not OIDC_ISSUER");
         throw error;
       })
   ).serverMetadata();
-  // The library ignores a slash at the end, and accepts any name from Entra ID.
+  // The library ignores a slash at the end, and accepts any issuer of Entra ID.
   if (metadata.issuer !== issuer)
-    throw new Misconfigured(`the provider names itself ${metadata.issuer}, and OIDC_ISSUER is ${issuer}`);
+    throw new Misconfigured(`the provider's issuer is ${metadata.issuer}, but OIDC_ISSUER is ${issuer}`);
   // The specification's default is `client_secret_basic`.
   const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   const authenticate = methods.includes("client_secret_basic")

@@ -11,7 +11,7 @@ export type Finding = {
 
 type Metadata = ReturnType<Configuration["serverMetadata"]>;
 
-/** Checks from this process whether the provider can be used. Only a person can check the client ID, its secret and the redirect URI. */
+/** Checks from this process whether the provider can be used. Only a sign-in can test the client ID, its secret and the redirect URI. */
 export async function inspectProvider(settings: SignOnSettings): Promise<Finding[]> {
   const found = await discover(settings).catch(failure);
   if ("kind" in found)
@@ -20,7 +20,7 @@ export async function inspectProvider(settings: SignOnSettings): Promise<Finding
     ];
   const metadata = found.serverMetadata();
   return [
-    { name: "metadata", level: "ok", text: `The provider responds and names itself ${metadata.issuer}.` },
+    { name: "metadata", level: "ok", text: `The provider responds. Its issuer is ${metadata.issuer}.` },
     await inspectKeys(metadata.jwks_uri),
     inspectCode(metadata),
     inspectPkce(metadata),
@@ -32,7 +32,7 @@ export async function inspectProvider(settings: SignOnSettings): Promise<Finding
 async function inspectKeys(uri: string | undefined): Promise<Finding> {
   const name = "keys";
   if (uri === undefined)
-    return { name, level: "failure", text: "The metadata names no signing keys (jwks_uri)." };
+    return { name, level: "failure", text: "The metadata has no address of signing keys (jwks_uri)." };
   try {
     const reply = await fetch(uri, {
       redirect: "error",
@@ -55,7 +55,7 @@ function inspectCode({
 }: Metadata): Finding {
   const name = "code";
   if (authorization_endpoint === undefined || token_endpoint === undefined)
-    return { name, level: "failure", text: "The metadata names no authorization or token endpoint." };
+    return { name, level: "failure", text: "The metadata lacks an authorization or token endpoint." };
   if (types !== undefined && !types.includes("code"))
     return { name, level: "failure", text: "The provider does not support the authorization code flow." };
   return { name, level: "ok", text: "The provider supports the authorization code flow." };
@@ -67,7 +67,7 @@ function inspectPkce({ code_challenge_methods_supported: methods }: Metadata): F
   return {
     name,
     level: "warning",
-    text: "The provider does not announce PKCE with S256. Purser uses it anyway. Microsoft Entra ID supports it without saying so.",
+    text: "The metadata does not list PKCE with S256. Purser uses it anyway. Microsoft Entra ID supports it without listing it.",
   };
 }
 
@@ -78,7 +78,7 @@ function inspectScopes({ scopes }: SignOnSettings, { scopes_supported: known }: 
   return {
     name,
     level: "warning",
-    text: `The provider does not announce these scopes: ${missing.join(", ")}.`,
+    text: `The metadata does not list these scopes: ${missing.join(", ")}.`,
   };
 }
 

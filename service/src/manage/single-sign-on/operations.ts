@@ -80,7 +80,7 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
     access: "anyone",
     id: "startSignOn",
     noun: NOUN,
-    summary: "Begin single sign-on",
+    summary: "Start single sign-on",
     description:
       "For browsers. Redirects to the provider. If that is not possible, redirects to the login page.",
     query: strictObject({
@@ -174,7 +174,7 @@ export function requireProvider(provider: Provider | null): Provider {
   throw new Problem("not_found", { detail: "Single sign-on is not set up. Set `OIDC_ISSUER`." });
 }
 
-/** Begins to connect an account in an open session, and returns the provider's URL. */
+/** Starts connecting an account in an open session, and returns the provider's URL. */
 export async function startConnecting(
   { control, provider }: { control: Pool; provider: Provider },
   { request, reply }: Pick<Call, "request" | "reply">,
@@ -194,7 +194,7 @@ export async function startConnecting(
   return started.url;
 }
 
-/** The log gets no code, token or cookie. */
+/** Logs no code, token or cookie. */
 function logFailure(request: FastifyRequest, { code, cause }: { code: SignOnFailure; cause: string }): void {
   request.log.warn({ requestId: request.id, code, cause }, "single sign-on failed");
 }

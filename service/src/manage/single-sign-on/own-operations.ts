@@ -70,8 +70,8 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Connect single sign-on",
       description:
-        "Returns the provider's URL, to open in the browser that makes this call within 10 minutes. The account must have your email " +
-        "address, confirmed by the provider.",
+        "Returns the provider's URL. Open it in the same browser within 10 minutes. The account must have your email address, verified " +
+        "by the provider.",
       answer: Type.Object({
         url: Type.String({ examples: ["https://id.example.com/authorize?client_id=…"] }),
       }),
@@ -98,7 +98,7 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
         const outcome = await disconnectAccount(control, settings, { memberId, requestId: call.request.id });
         if (outcome === "no_password")
           throw new Problem("sso_required", {
-            detail: "You could not log in again, because you cannot use a password.",
+            detail: "You cannot use a password, so you could not log in again.",
           });
         return { disconnected: outcome === "disconnected" };
       },

@@ -59,7 +59,7 @@ export class Provider {
         },
       );
       const claims = tokens.claims();
-      // The library accepts any tenant of Entra ID, and Purser only its own.
+      // The library accepts any tenant of Entra ID, but Purser accepts only the configured one.
       if (claims === undefined || claims.iss !== this.settings.issuer)
         return { kind: "failed", code: "response_invalid", cause: "the ID token is from another issuer" };
       const idToken: Claims = claims;
@@ -74,7 +74,7 @@ export class Provider {
     }
   }
 
-  /** Where a person can also log out of the provider. Null if the provider offers no such page, or is not known yet. */
+  /** Where a person can also log out of the provider. Null if the provider has no such page, or its metadata was not read yet. */
   get logOutUrl(): string | null {
     const configuration = this.#found?.configuration;
     if (configuration?.serverMetadata().end_session_endpoint === undefined) return null;
@@ -82,7 +82,7 @@ export class Provider {
     return oidc.buildEndSessionUrl(configuration, { post_logout_redirect_uri: `${publicUrl}/log-in` }).href;
   }
 
-  /** Checks the provider again, without what is kept in memory. */
+  /** Checks the provider without the cached metadata. */
   inspect(): Promise<Finding[]> {
     return inspectProvider(this.settings);
   }

@@ -4,7 +4,7 @@ import { isEmail } from "../people/email.ts";
 
 /** Settings of single sign-on with an OpenID Connect provider. */
 export type SignOnSettings = {
-  /** The provider's name for itself. Compared exactly, without adding or removing a slash. */
+  /** The provider's issuer. Compared exactly, without adding or removing a slash. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -26,7 +26,7 @@ export type ClaimedRole = Exclude<Role, "owner">;
 /** Every setting of single sign-on and its description, for `purser help`. */
 export const SIGN_ON_SETTINGS = {
   OIDC_ISSUER:
-    "OpenID Connect provider for single sign-on, exactly as it names itself; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL",
+    "issuer of the OpenID Connect provider, exactly as in its metadata; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL",
   OIDC_CLIENT_ID: "the client ID that the provider assigned to Purser",
   OIDC_CLIENT_SECRET: "the secret of OIDC_CLIENT_ID",
   OIDC_SCOPES: "scopes to request, separated by spaces (default: openid email profile)",
@@ -36,11 +36,11 @@ export const SIGN_ON_SETTINGS = {
   OIDC_ROLES:
     "role for each value of OIDC_ROLE_CLAIM, such as staff=viewer,billing=operator; viewer, operator or admin",
   OIDC_ONLY:
-    "`true` to refuse passwords, so that members must use single sign-on; needs OIDC_LOCAL_OWNER (default: false)",
+    "`true` to reject passwords, so that members must use single sign-on; needs OIDC_LOCAL_OWNER (default: false)",
   OIDC_LOCAL_OWNER: "with OIDC_ONLY, the email of the one owner who may still log in with a password",
 } as const;
 
-/** The path to which the provider sends the browser back. */
+/** The path to which the provider redirects the browser. */
 export const CALLBACK_PATH = "/manage/v1/session/oidc/callback";
 
 export function redirectUriOf({ publicUrl }: Pick<SignOnSettings, "publicUrl">): string {
@@ -82,7 +82,7 @@ export function readSignOnSettings(
   const publicUrl = environment["PUBLIC_URL"] || null;
   if (publicUrl === null)
     problems.push(
-      "PUBLIC_URL must be set together with OIDC_ISSUER, because the provider sends browsers back to it",
+      "PUBLIC_URL must be set together with OIDC_ISSUER, because the provider redirects browsers to it",
     );
   const scopes = read("OIDC_SCOPES") ?? "openid email profile";
   if (!scopes.split(/\s+/).includes("openid")) problems.push("OIDC_SCOPES must contain openid");

@@ -63,7 +63,7 @@ async function getMember(tx: Tx, id: number): Promise<Member> {
   return member;
 }
 
-/** Connects the account to the member whom the person's email was invited as. Nobody joins without an invitation. */
+/** Connects the account to the member whose invitation has the person's email. Nobody joins without an invitation. */
 async function join(
   tx: Tx,
   settings: SignOnSettings,
@@ -75,7 +75,7 @@ async function join(
   if (refused !== null) return no(refused);
   const member = await findMemberByEmail(tx, person.email ?? "");
   if (member === null) return no("not_invited");
-  // Otherwise, whoever gets an employee's old address at the provider could take over the employee's account here.
+  // Otherwise, the next owner of an employee's old address could take over the employee's account in Purser.
   if (hasJoined(member)) return no("connect_first");
   const invitation = await findInvitation(tx, member.id);
   if (invitation === null || (await findMemberOfLink(tx, invitation)) === null) return no("not_invited");
@@ -94,7 +94,7 @@ async function join(
 
 /**
  * Gives the member the role of the role claim. Owners stay owners, and members with roles only in projects keep only these. A lower
- * role ends access as any demotion does.
+ * role ends access like any demotion.
  */
 async function applyRole(
   tx: Tx,
