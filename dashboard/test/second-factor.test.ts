@@ -93,9 +93,7 @@ test("a member adds a passkey, logs in with it and, without the device, with a r
 
   await device.answer(false);
   await enterPassword(page);
-  await page
-    .getByText("The prompt was closed or timed out, or this device has no matching passkey.")
-    .waitFor();
+  await page.getByText("The prompt was closed or timed out, or no passkey matched.").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Use a recovery code" }).click();
   await page.getByLabel("Recovery code").fill("0000-0000-0000-0000");
@@ -209,7 +207,7 @@ async function expireWhileWaiting(page: Page, database: TestDatabase): Promise<v
   await page.getByRole("heading", { name: "Log in" }).waitFor();
 }
 
-test("at an IP address, the profile says that passkeys do not work and links to localhost", async () => {
+test("at an IP address, the profile shows that passkeys do not work, and links to localhost", async () => {
   const { service } = await setupManage();
   const page = await openWindow(service.url);
   await page.goto(PROFILE);

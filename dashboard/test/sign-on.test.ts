@@ -35,7 +35,7 @@ async function logInThere(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Sign-in" }).click();
 }
 
-test("an invited person signs in through the provider's form, logs out, and is offered to log out there", async () => {
+test("an invited person signs in through the provider's form, logs out, and can also log out there", async () => {
   const managed = await setupSignOn({ vera: verified("vera@example.com") });
   await invite(managed, "vera@example.com");
   const page = await openOffline(managed.service.url);
@@ -61,7 +61,7 @@ test("an invited person signs in through the provider's form, logs out, and is o
   await expectAccessible(page);
 });
 
-test("a person without an invitation learns why the sign-in failed", async () => {
+test("a person without an invitation sees why the sign-in failed", async () => {
   const managed = await setupSignOn({ eve: verified("eve@example.com") });
   const page = await openOffline(managed.service.url, { scheme: "dark", width: 390 });
   await page.goto("/log-in?next=%2Fworkspace%2Fmembers");
@@ -131,7 +131,7 @@ test("the settings page shows the settings and tests the connection", async () =
   await page.getByText("The provider's metadata cannot be used").waitFor();
 });
 
-test("without single sign-on, the pages offer none, and the settings explain how to set it up", async () => {
+test("without single sign-on, no page offers it, and the settings explain how to set it up", async () => {
   const { service, database } = await setupManage();
   const page = await signIn(service.url, "/workspace/settings/single-sign-on");
   await page.getByText("Not set up").waitFor();

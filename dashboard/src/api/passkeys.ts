@@ -63,8 +63,8 @@ export function explainPrompt(error: unknown): string | null {
   if (code === "ERROR_INVALID_DOMAIN" || code === "ERROR_INVALID_RP_ID")
     return "Passkeys do not work at this address. Open Purser at its public address.";
   if (code === "ERROR_AUTHENTICATOR_MISSING_USER_VERIFICATION_SUPPORT")
-    return "This device cannot check who uses it. Set a PIN, or use another device.";
+    return "This device cannot verify its user. Set a PIN, or use another device.";
   if (error instanceof Error && error.name === "NotAllowedError")
-    return "The prompt was closed or timed out, or this device has no matching passkey.";
+    return "The prompt was closed or timed out, or no passkey matched.";
   return error instanceof Error ? error.message : "The browser could not use a passkey.";
 }

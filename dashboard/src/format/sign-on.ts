@@ -15,8 +15,7 @@ export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string;
     },
     attempt_invalid: {
       title: "This sign-in is no longer valid",
-      advice:
-        "It expired, was already used, or was started elsewhere. Start again here.",
+      advice: "It expired, was already used, or was started elsewhere. Start again here.",
     },
     response_invalid: {
       title: "The provider's response was not valid",

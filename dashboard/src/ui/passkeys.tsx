@@ -10,7 +10,7 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   return (
     <div className="flex flex-col gap-4">
       <Callout tone="warn" title="Save these codes now">
-        They are shown only once. Each code replaces your passkey once, for example if you lose your phone.
+        They are shown only once. Each code replaces your passkey once, such as after losing it.
       </Callout>
       <CodeBlock label="the recovery codes" code={text} />
       <div>
@@ -36,8 +36,7 @@ export function PasskeysUnavailable({ origin = null }: { origin?: string | null 
     <Callout tone="warn" title={`Passkeys do not work at ${hostname}`}>
       {other === null ? (
         <p>
-          Passkeys belong to a host name. An operator has to set <code className="font-mono">PUBLIC_URL</code>
-          .
+          Passkeys belong to a host name. Set <code className="font-mono">PUBLIC_URL</code> on the server.
         </p>
       ) : (
         <p>

@@ -166,7 +166,7 @@ const secondFactorField = Type.Object(
     token: Type.String({ description: "Identifies this login. Valid for 5 minutes." }),
     publicKey: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
       description:
-        "The options of `navigator.credentials.get`, or of `create` for `second_factor_setup_required`, in the JSON form of Web " +
+        "The options of `navigator.credentials.get`, or of `create` for `second_factor_setup_required`, in the JSON format of Web " +
         "Authentication. Null if passkeys cannot be used at this address.",
     }),
   },

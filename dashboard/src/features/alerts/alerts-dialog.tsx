@@ -154,8 +154,7 @@ function TopUps({ form: { register, formState }, values }: FieldsProps) {
           </div>
           <p className="text-muted">
             Purser charges no card. When your webhook receives topup.due, charge the customer. Then add the
-            credits as a purchase.{" "}
-            <DocsLink href="/docs/guides/webhooks#automatic-top-ups">Guide</DocsLink>
+            credits as a purchase. <DocsLink href="/docs/guides/webhooks#automatic-top-ups">Guide</DocsLink>
           </p>
         </>
       )}

@@ -168,7 +168,7 @@ function SetUpStep({ asked: { token, publicKey }, next, onRestart }: StepProps<"
         <form className="flex flex-col gap-4" onSubmit={handleSubmit((form) => prompt.mutate(form))}>
           <TextField
             label="Name"
-            hint="Tells your passkeys apart."
+            hint="A name to recognize this passkey by."
             autoComplete="off"
             maxLength={100}
             required

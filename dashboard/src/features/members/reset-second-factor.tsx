@@ -26,9 +26,8 @@ export function ResetSecondFactorDialog({ member, onClose }: { member: Member; o
       onClose={onClose}
     >
       <p>Deletes their passkeys and recovery codes, and ends their sessions.</p>
-      <Callout tone="warn" title="Make sure that this is really their request">
-        Afterward, their password alone logs them in. If their role needs a passkey, they add one at that
-        login.
+      <Callout tone="warn" title="Verify that the member asked for this">
+        Afterward, they log in with the password alone. If their role needs a passkey, they add one then.
       </Callout>
     </WriteDialog>
   );

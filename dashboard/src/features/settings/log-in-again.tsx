@@ -5,7 +5,7 @@ import { useWrite } from "../../api/use-write.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 
-/** Offers a new login for changes that need a recent one. Shows every other error as usual. */
+/** Offers to log in again if a change needs a recent login. Shows all other errors as usual. */
 export function LogInAgain({ error }: { error: unknown }) {
   const navigate = useNavigate();
   const logOut = useWrite("delete", "/manage/v1/session", {
@@ -20,7 +20,7 @@ export function LogInAgain({ error }: { error: unknown }) {
   }
   return (
     <Callout tone="warn" title="Log in again to make this change">
-      <p>You then have 10 minutes. You return to this page.</p>
+      <p>You return to this page, and then have 10 minutes.</p>
       <div className="mt-2">
         <Button isBusy={logOut.isPending} onClick={() => logOut.mutate({})}>
           Log in again

@@ -52,7 +52,7 @@ export function AddPasskeyDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="Tells your passkeys apart."
+        hint="A name to recognize this passkey by."
         autoComplete="off"
         maxLength={100}
         required

@@ -78,7 +78,7 @@ export function PasskeysCard() {
   );
 }
 
-/** With this number of codes left, it is time for new ones. */
+/** Shows a warning color at this number of codes or fewer. */
 const FEW_CODES = 3;
 
 function Codes({ own, onRenew }: { own: Answer<"listPasskeys">; onRenew: () => void }) {

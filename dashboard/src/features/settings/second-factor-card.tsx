@@ -20,7 +20,7 @@ const CHOICES = [
   { value: "nobody", name: "Nobody", note: "Members can add passkeys themselves." },
   { value: "owner", name: "Owners", note: "Only owners need a passkey." },
   { value: "admin", name: "Admins and owners", note: "Everyone who manages members, keys and plans." },
-  { value: "operator", name: "Operators, admins and owners", note: "Everyone who can change something." },
+  { value: "operator", name: "Operators, admins and owners", note: "Everyone who can make changes." },
   { value: "viewer", name: "Everyone", note: "All members, including viewers." },
 ] as const satisfies readonly { value: Required; name: string; note: string }[];
 

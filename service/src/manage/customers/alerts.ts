@@ -34,7 +34,8 @@ const rule = {
   below: Type.Integer({
     minimum: 1,
     maximum: 1_000_000_000_000,
-    description: "A top-up is requested if the balance is below this value. Held credits are part of the balance.",
+    description:
+      "A top-up is requested if the balance is below this value. Held credits are part of the balance.",
     examples: [200],
   }),
   credits: Type.Integer({

@@ -54,7 +54,7 @@ export function startRegistration(control: Pool, self: SelfInSession): Promise<O
     const opened = await openOwn(tx, self);
     if (opened.kind !== "open") return opened;
     const { member, passkeys } = opened;
-    // A passkey is a second factor for a password. Without a password, it would never be asked for.
+    // A passkey is a second factor for a password. Without a password, it would never be used.
     if (member.passwordHash === null) return { kind: "no_password" };
     if (passkeys.length >= PASSKEYS_MAX) return { kind: "too_many" };
     return { kind: "made", member, passkeys, made: await makeChallenge(tx, member, "register") };
@@ -165,7 +165,7 @@ export function isRecentLogIn(tx: Tx, sessionHash: Buffer): Promise<boolean> {
 
 type Opened = { kind: "open"; member: Member; passkeys: readonly Passkey[] };
 
-/** Locks membership, so that a deleted passkey and a new requirement cannot miss each other, and checks the session. */
+/** Locks membership, so that a deletion and a new requirement run one after the other, and checks the session. */
 async function openOwn(tx: Tx, { id, sessionHash }: SelfInSession): Promise<Opened | Refused> {
   await lockMembership(tx);
   const member = await findMemberById(tx, id);

@@ -96,7 +96,7 @@ function registerOperations({ control, cellNamed, publicUrl }: ManageParts): Ope
             throw tooMany();
           case "no_password":
             throw new Problem("passkey_unavailable", {
-              detail: "You log in without a password, so Purser asks for no second factor.",
+              detail: "You log in without a password, so Purser needs no second factor.",
             });
           default:
             throw refusedChange(outcome.kind);
@@ -245,7 +245,7 @@ function tooMany(): Problem {
 export function refusedChange(kind: "session_ended" | "log_in_again"): Problem {
   if (kind === "session_ended") return toProblem("author_gone");
   return new Problem("recent_log_in_required", {
-    detail: "For this change, log in again. You then have 10 minutes.",
+    detail: "Log in again to make this change. You then have 10 minutes.",
   });
 }
 

@@ -12,7 +12,7 @@ export const TRANSPORTS = ["ble", "cable", "hybrid", "internal", "nfc", "smart-c
 const nameField = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "A name that tells your passkeys apart.",
+  description: "A name to recognize the passkey by.",
   examples: ["Work laptop"],
 });
 
@@ -111,7 +111,7 @@ export const CreationOptions = Type.Object(
     }),
     excludeCredentials: Type.Array(Credential),
   },
-  { description: "The options of `navigator.credentials.create`, in the JSON form of Web Authentication." },
+  { description: "The options of `navigator.credentials.create`, in the JSON format of Web Authentication." },
 );
 
 export const recoveryCodesField = Type.Array(Type.String({ examples: ["7k2m-9qxd-0rtv-4hwa"] }), {
@@ -128,7 +128,7 @@ export const Passkey = Type.Object({
 export const OwnPasskeys = Type.Object({
   items: Type.Array(Passkey),
   recoveryCodesLeft: Type.Integer({
-    description: "Codes that are not used yet.",
+    description: "The number of unused recovery codes.",
     examples: [RECOVERY_CODES],
   }),
   isRequired: Type.Boolean({ description: "True if your role needs a second factor." }),

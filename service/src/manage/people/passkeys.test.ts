@@ -141,14 +141,14 @@ test("passkeys belong to localhost without PUBLIC_URL, and cannot be used at an 
   expect(elsewhere.body["secondFactor"]).toMatchObject({ publicKey: null });
 });
 
-test("until an upgrade is finished, passkeys are refused, because the previous release would not ask for them", async () => {
+test("until an upgrade is finished, passkeys are refused, because the previous release does not support them", async () => {
   const managed = await setupWithHost();
   const call = callerOf(managed, await logInFrom(managed, "203.0.113.1"));
   await managed.database.query("update cell.identity set data_format = 1");
   expect(codeOf(await call("POST", `${PASSKEYS}/options`))).toEqual([409, "upgrade_unfinished"]);
 });
 
-test("purser reset-owner deletes passkeys and recovery codes, and says so", async () => {
+test("purser reset-owner deletes passkeys and recovery codes, and reports it", async () => {
   const { managed, call } = await setupWithPasskey();
   const { stdout } = await runPurser(["reset-owner", OWNER.email], {
     DATABASE_URL: managed.database.serviceUrl,

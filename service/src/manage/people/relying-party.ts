@@ -77,7 +77,7 @@ function describeCredential({ credentialId, transports }: Passkey) {
   };
 }
 
-/** The problem that asks the caller for a passkey, or for the first passkey of a member whose role needs one. */
+/** The error for a login that needs a passkey, or the first passkey of a member whose role needs one. */
 export function secondFactorProblem(
   { token, challenge, member, passkeys }: PendingLogIn,
   party: RelyingParty | null,

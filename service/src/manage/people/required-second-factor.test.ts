@@ -100,7 +100,7 @@ test("the token of a set-up works for nothing else, and only one of two set-ups 
   expect(await managed.database.count("control.passkeys", "member_id <> 1")).toBe(1);
 });
 
-test("invitations and promotions lead to roles that need a passkey", async () => {
+test("invited and promoted members need a passkey if their new role does", async () => {
   const owner = await setupWithPasskey();
   const { managed } = owner;
   const vera = await join(managed, "viewer", "vera");

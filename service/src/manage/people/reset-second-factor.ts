@@ -64,7 +64,7 @@ function resetSecondFactor(control: Pool, author: Author, id: number): Promise<R
       const member = await findMember(tx, { workspaceId, id });
       if (member === null) return { kind: "not_found" };
       if (!mayActAs(opened.authority.role, member.role)) return { kind: "above_own_role" };
-      // Otherwise an unattended session could remove the second factor that protects it.
+      // Otherwise, somebody in an unattended session could remove its second factor.
       if (opened.authority.rootMemberId === id) return { kind: "own" };
       const passkeysDeleted = await removeSecondFactor(tx, id);
       const sessionsEnded = await deleteSessionsOf(tx, id);

@@ -67,7 +67,7 @@ async function isSignedBy(
   return true;
 }
 
-/** The signature is valid, but an authenticator never repeats a count. So somebody may have copied the key. */
+/** The signature is valid, but its count is not new. So somebody may have copied the key. */
 function auditCopiedPasskey(
   tx: Tx,
   { workspaceId, email }: Member,

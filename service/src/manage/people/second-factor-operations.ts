@@ -115,7 +115,7 @@ function answerChallenge(
   throw invalidField({ field: "passkey", code: "required", message });
 }
 
-/** Wrong codes are slowed down like wrong passwords. */
+/** Wrong codes are limited like wrong passwords. */
 async function tryRecoveryCode(
   { control, guard }: { control: Pool; guard: LogInGuard },
   answer: { token: string; code: string },
@@ -135,14 +135,13 @@ async function tryRecoveryCode(
 
 export function passkeyInvalid(): Problem {
   return new Problem("passkey_invalid", {
-    detail: "The passkey was not created for this page, or the device did not check who uses it. Try again.",
+    detail: "The passkey was not created for this page, or the device did not verify its user. Try again.",
   });
 }
 
 export function expired(): Problem {
   return new Problem("second_factor_expired", {
-    detail:
-      "The time for this step is over, it had too many attempts, or the password has changed. Start again.",
+    detail: "This step timed out, had too many attempts, or the password has changed. Start again.",
   });
 }
 

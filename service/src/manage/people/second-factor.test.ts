@@ -59,7 +59,7 @@ const FORGERIES: readonly [string, Forgery][] = [
 ];
 
 test.each(FORGERIES)(
-  "a passkey's answer with %s is refused, and the right one still works",
+  "a passkey's response with %s is refused, and the right one still works",
   async (_, forgery) => {
     const { managed, authenticator } = await setupWithPasskey();
     const { token, challenge } = challengeOf(await logInFrom(managed, "203.0.113.1"));
@@ -81,7 +81,7 @@ test.each(FORGERIES.filter(([, { key, userHandle }]) => key === undefined && use
   },
 );
 
-test("an answer cannot be replayed, and its token works once", async () => {
+test("a response cannot be replayed, and its token works once", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   const { token, challenge } = challengeOf(await logInFrom(managed, "203.0.113.1"));
   const passkey = authenticator.get({ challenge });
@@ -92,7 +92,7 @@ test("an answer cannot be replayed, and its token works once", async () => {
   expect(codeOf(replayed)).toEqual([401, "second_factor_invalid"]);
 });
 
-test("only one of 20 concurrent answers with one token opens a session", async () => {
+test("only one of 20 concurrent responses with one token opens a session", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   const { token, challenge } = challengeOf(await logInFrom(managed, "203.0.113.1"));
   const passkey = authenticator.get({ challenge });
@@ -101,7 +101,7 @@ test("only one of 20 concurrent answers with one token opens a session", async (
   expect(await managed.database.count("control.sessions")).toBe(2);
 });
 
-test("a passkey whose signature count does not grow is refused and audited", async () => {
+test("a passkey whose signature count does not increase is refused and audited", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   authenticator.signatureCount = 9;
   expect((await logInFully(managed, authenticator)).status).toBe(200);
@@ -137,7 +137,7 @@ test("another member's passkey is refused", async () => {
   expect(codeOf(again)).toEqual([409, "already_exists"]);
 });
 
-test("after five wrong answers, the token has expired", async () => {
+test("after five wrong responses, the token has expired", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   const { token, challenge } = challengeOf(await logInFrom(managed, "203.0.113.1"));
   for (let i = 0; i < 5; i++) {

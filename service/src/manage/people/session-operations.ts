@@ -90,8 +90,8 @@ export function sessionOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Log in with email and password",
       description:
-        "Sets a session cookie. Use a management token for automation. A member who needs a second factor gets a 401 error with a " +
-        "`secondFactor` for the next call.",
+        "Sets a session cookie. Use a management token for automation. A member who needs a second factor gets a 401 error. Its " +
+        "`secondFactor` is for the next call.",
       body: LogInBody,
       answer: Me,
       codes: [
@@ -215,7 +215,7 @@ function linkOperation({ control, publicUrl, signOn }: ManageParts, guard: LogIn
     description:
       "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. An invitation or password " +
       "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`. A member who needs a " +
-      "second factor gets a 401 error with a `secondFactor` for the next call, after the link was used.",
+      "second factor gets a 401 error, and the link is used up. The error's `secondFactor` is for the next call.",
     body: LinkBody,
     answer: Me,
     codes: [

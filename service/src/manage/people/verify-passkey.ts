@@ -63,7 +63,7 @@ export async function verifyAssertion(
       expectedOrigin: expected.party.origin,
       expectedRPID: expected.party.id,
       requireUserVerification: true,
-      // The caller compares the count, so that a copied passkey is told apart from a wrong signature.
+      // The caller compares the count, so that a copied passkey is distinguished from a wrong signature.
       credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
     }),
   );

@@ -41,7 +41,7 @@ test("the highest role of the claim applies at each sign-in, and never makes an 
   ]);
 });
 
-test("a claim without a mapped value lets nobody in, and an owner stays an owner", async () => {
+test("a claim without a mapped value is rejected, and an owner stays an owner", async () => {
   const managed = await setupSignOn(
     { ada: person("ada@example.com"), olga: person("olga@example.com", ["staff"]) },
     ROLES,
@@ -207,7 +207,7 @@ test("the settings page shows the settings without the secret, and tests the pro
   expect((body["findings"] as { level: string }[]).map(({ level }) => level)).toEqual(Array(6).fill("ok"));
 });
 
-test("without settings, single sign-on does not exist", async () => {
+test("without settings, single sign-on is not available", async () => {
   const { manage, service } = await setupManage();
   expect((await send(`${service.url}/manage/v1/single-sign-on`, "GET")).body).toEqual({
     isConfigured: false,

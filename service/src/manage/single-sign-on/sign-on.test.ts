@@ -113,7 +113,7 @@ test.each([
   expect(await managed.database.count("control.identities")).toBe(0);
 });
 
-test("an expired, replaced or withdrawn invitation lets nobody in", async () => {
+test("an expired, replaced or withdrawn invitation is rejected", async () => {
   const managed = await setupSignOn(ADA);
   const { manage, database } = managed;
   const boss = await join(managed, "admin", "boss");
