@@ -63,8 +63,8 @@ export const wantedProjectRolesField = Type.Array(
   {
     maxItems: PROJECT_ROLES_MAX,
     description:
-      "Roles in single projects or environments, in addition to `role`. Replaces all previous ones. Each project and environment can " +
-      "be named once, and each project once with `environment` null.",
+      "Roles in single projects or environments, in addition to `role`. Replaces all previous ones. Each project can be " +
+      "listed once for each environment, and once with `environment` null.",
   },
 );
 
