@@ -12,13 +12,11 @@ const CUSTOMERS_URL = `${setting("PURSER_URL")}/manage/v1/projects/${setting("PU
 /** The price of 1,000 credits, in the currency's smallest unit, such as cents. */
 const PRICE_PER_1000 = Number(setting("PRICE_PER_1000"));
 const CURRENCY = setting("CURRENCY").toLowerCase();
-/** The last attempt that may charge the card. Banks limit how often a declined card may be charged. */
+/** Further payments are not tried. Banks limit how often a declined card may be charged. */
 const ATTEMPTS_MAX = Number(process.env.ATTEMPTS_MAX ?? 4);
 
 const TOLERANCE_SECONDS = 300;
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Payments of the attempts that charge are at most this old. */
-const LOOK_BACK_SECONDS = 60 * 86_400;
 /** Purser waits 10 seconds for a response to a delivery. */
 const CALL_MS_MAX = 4_000;
 
@@ -47,18 +45,17 @@ server.listen(Number(process.env.PORT ?? 4243), () => console.log(`listening on 
 async function topUp(due) {
   const { customerId, pool, topUpId, attempt } = due;
   const { billingReference, alerts } = await purser("GET", customerId, "");
-  const isOpen = alerts.pools[pool]?.topUp?.open?.topUpId === topUpId;
+  const open = alerts.pools[pool]?.topUp?.open;
   if (billingReference === null) return console.log(`${topUpId}: ${customerId} has no billing reference`);
   const payments = await listPayments(billingReference, topUpId);
   const paid = payments.find(({ status }) => status === "succeeded");
   if (paid !== undefined) return addCredits(paid);
-  // Since Purser sent this delivery, the customer has purchased credits, or the rule was removed.
-  if (!isOpen) return console.log(`${topUpId}: no longer requested`);
+  // The customer bought credits, canceled or was blocked, or the rule was removed, since the delivery was made.
+  if (open?.topUpId !== topUpId || !open.isNeeded) return console.log(`${topUpId}: no longer requested`);
   if (payments.some(({ status }) => status === "processing")) return console.log(`${topUpId}: processing`);
   const failed = payments.length;
-  // This attempt was delivered before and its payment failed. The next attempt follows at least a day later.
-  if (failed >= attempt || attempt > ATTEMPTS_MAX)
-    return console.log(`${topUpId}: ${failed} payments failed`);
+  // The same attempt was delivered before and failed. The next attempt follows a day after it.
+  if (failed >= Math.min(attempt, ATTEMPTS_MAX)) return console.log(`${topUpId}: ${failed} payments failed`);
   const card = await findCard(billingReference);
   if (card === null) return console.log(`${topUpId}: ${customerId} has no default card`);
   // The customer could still complete a failed payment, so it is canceled before another one is made.
@@ -76,10 +73,9 @@ async function findCard(customer) {
 
 /** All payments of a top-up. Stripe's search is not used, because it may miss a new payment. */
 async function listPayments(customer, topUpId) {
-  const since = Math.floor(Date.now() / 1000) - LOOK_BACK_SECONDS;
   const found = [];
   for (let page = null; page === null || page.has_more; ) {
-    const query = new URLSearchParams({ customer, limit: "100", "created[gte]": String(since) });
+    const query = new URLSearchParams({ customer, limit: "100" });
     if (page !== null) query.set("starting_after", page.data.at(-1).id);
     page = await stripe("GET", `/v1/payment_intents?${query}`);
     found.push(...page.data.filter(({ metadata }) => metadata.topUpId === topUpId));
@@ -99,8 +95,8 @@ async function charge({ customer, card }, { customerId, pool, credits, topUpId }
     payment_method: card,
     off_session: "true",
     confirm: "true",
-    "automatic_payment_methods[enabled]": "true",
-    "automatic_payment_methods[allow_redirects]": "never",
+    // A card succeeds or fails at once. Other methods need a handler of Stripe's events.
+    "payment_method_types[0]": "card",
     "metadata[topUpId]": topUpId,
     "metadata[customerId]": customerId,
     "metadata[pool]": pool,

@@ -229,6 +229,18 @@ test("a delivery that arrives after the customer has bought credits charges noth
   expect(stripe.payments).toEqual([]);
 });
 
+test("a late delivery charges no customer who was blocked", async () => {
+  const { server, spend, start, failed, retry, delivered, manage, stripe } = await setup();
+  await server.kill();
+  await spend();
+  await failed();
+  expectDone(await manage("PUT", "customers/ada/block", { body: { blocked: true } }));
+  await start();
+  await retry();
+  await delivered();
+  expect(stripe.payments).toEqual([]);
+});
+
 test("a forged delivery charges nothing", async () => {
   const { post, stripe } = await setup();
   const data = { customerId: "ada", pool: "credits", credits: 1, topUpId: "top_1", attempt: 1 };

@@ -4,15 +4,14 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import { repeatAt } from "./top-ups.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** `unchanged`: the customer already has the same rules. The change contains only what was due. */
 type AlertsOutcome = { readonly kind: "changed" | "unchanged"; readonly change: Change | null };
 
 /**
- * Replaces all thresholds and rules of a customer. An open request stays open, because its payment may still be processed. If a rule is
- * set again after the next repeat was due, its old request is closed. A rule whose balance is already below requests a top-up immediately. Safe to repeat.
+ * Replaces all thresholds and rules of a customer. An open request stays open, also without a rule, because its payment may still be
+ * processed. A new or changed rule whose balance is already below requests a top-up immediately. Safe to repeat.
  */
 export function setAlerts(
   catalog: Catalog,
@@ -27,19 +26,15 @@ export function setAlerts(
   const pools = inOrder(request);
   if (JSON.stringify(pools) === JSON.stringify(alerts.pools))
     return { kind: "unchanged", change: draft.finish(now) };
-  const ruled = poolsWithRule(alerts.pools);
-  const returning = poolsWithRule(pools).difference(ruled);
-  const topUps = alerts.topUps.map((other) =>
-    returning.has(other.pool) && other.open !== null && now >= repeatAt(other.open)
-      ? { ...other, open: null }
-      : other,
-  );
-  draft.wallet = { ...draft.wallet, alerts: { ...alerts, pools, topUps } };
-  return { kind: "changed", change: draft.finish(now, "open") };
+  draft.wallet = { ...draft.wallet, alerts: { ...alerts, pools } };
+  return { kind: "changed", change: draft.finish(now, changedRules(alerts.pools, pools)) };
 }
 
-function poolsWithRule(pools: readonly PoolAlerts[]): Set<PoolId> {
-  return new Set(pools.filter(({ topUp }) => topUp !== null).map(({ pool }) => pool));
+/** The pools whose rule for top-ups is new or has changed. Other pools keep waiting for usage. */
+function changedRules(before: readonly PoolAlerts[], after: readonly PoolAlerts[]): Set<PoolId> {
+  const known = new Map(before.map(({ pool, topUp }) => [pool, JSON.stringify(topUp)]));
+  const changed = after.filter(({ pool, topUp }) => known.get(pool) !== JSON.stringify(topUp));
+  return new Set(changed.map(({ pool }) => pool));
 }
 
 /** Sorted, without pools that have no rules, and with the same order of fields, so that two requests can be compared. */

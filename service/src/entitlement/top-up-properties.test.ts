@@ -8,13 +8,14 @@ import { playStep, startBook } from "../../test/model/play.ts";
 import type { Script, ScriptStep } from "../../test/model/script.ts";
 import type { PoolId } from "../primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../store/cell/wallet-state.ts";
-import type { TopUpRule } from "./alerts.ts";
+import type { OpenTopUp, TopUpRule } from "./alerts.ts";
 import type { Catalog } from "./catalog.ts";
 import { dueAt } from "./due-at.ts";
 import type { Change, Entry, Notice } from "./entry.ts";
 import { setAlerts } from "./set-alerts.ts";
-import { repeatAt } from "./top-ups.ts";
-import { viewDue } from "./view-wallet.ts";
+import { needsTopUp, repeatAt } from "./top-ups.ts";
+import { viewDue, viewWallet } from "./view-wallet.ts";
+import type { Wallet } from "./wallet.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -39,13 +40,12 @@ class RequestedTopUps {
   readonly #opened: OpenedTopUp[] = [];
   readonly #entries: Entry[] = [];
 
-  rule(pool: PoolId, rule: TopUpRule | null, now: number): void {
+  /** Returns whether the rule is another one. */
+  rule(pool: PoolId, rule: TopUpRule | null): boolean {
+    const isOther = this.#rules.get(pool) !== (rule ?? undefined);
     if (rule === null) this.#rules.delete(pool);
-    else {
-      const open = this.#openOf(pool);
-      if (!this.#rules.has(pool) && open !== undefined && now >= nextAttemptAt(open)) open.isClosed = true;
-      this.#rules.set(pool, rule);
-    }
+    else this.#rules.set(pool, rule);
+    return isOther;
   }
 
   /** The requests that a change makes, as `pool number attempt balance`. */
@@ -139,13 +139,14 @@ function setRules(
   if (book.wallet === null || pool === undefined) return;
   const rule = RULES[(index >> 2) % RULES.length] ?? null;
   const { change } = setAlerts(catalog, book.wallet, [{ pool, lowBalances: null, topUp: rule }], clock);
-  const now = change?.wallet.decidedAt ?? clock;
-  topUps.rule(pool, rule, now);
+  const may = topUps.rule(pool, rule) ? "open" : "repeat";
   if (change === null) return;
   book.write(change);
   const { wallet } = change;
   const isServed = wallet.assignment?.isDefault === false && !wallet.isBlocked;
-  expect(requestsOf(catalog, change)).toEqual(topUps.add(change, now, isServed ? "open" : "nothing"));
+  expect(requestsOf(catalog, change)).toEqual(
+    topUps.add(change, wallet.decidedAt, isServed ? may : "nothing"),
+  );
   const { sequence, decidedAt, isBlocked, holds, holdsUntil } = wallet;
   const stored = decodeWalletState(encodeWalletState(wallet), { sequence, decidedAt, isBlocked });
   expect({ ...stored, holds, holdsUntil }).toEqual(wallet);
@@ -163,6 +164,18 @@ function expectIdleRepeat({ wallet }: Book, catalog: Catalog): void {
   const repeat = viewDue(catalog, { ...wallet, holds: [] }, at)?.notices.filter(isTopUp) ?? [];
   for (const { topUp, attempt } of repeat)
     if (topUp.number === open.number) expect(attempt).toBe(open.attempt + 1);
+  // If nothing else falls due first, and nothing keeps the customer from being asked, the job asks.
+  const isNext = at >= repeatAt(open) && wallet.next === null && wallet.assignment?.endsAt === null;
+  const after = viewWallet(catalog, { ...wallet, holds: [] }, at);
+  const rule = after.alerts.pools.find(({ pool }) => pool === poolOf(wallet, open))?.topUp;
+  if (isNext && rule != null && needsTopUp(after, poolOf(wallet, open), rule))
+    expect(repeat.map(({ topUp }) => topUp.number)).toContain(open.number);
+}
+
+function poolOf({ alerts }: Wallet, open: OpenTopUp): PoolId {
+  const found = alerts.topUps.find((other) => other.open === open);
+  if (found === undefined) throw new Error("an open request belongs to a pool");
+  return found.pool;
 }
 
 const isTopUp = (notice: Notice): notice is Extract<Notice, { type: "topup.due" }> =>

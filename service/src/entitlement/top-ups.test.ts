@@ -160,7 +160,7 @@ test("a denied request repeats a request that is due, and writes nothing else", 
   expect(asked(customer)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
 });
 
-test("a rule that is removed and set again continues its request until the next repeat is due", () => {
+test("a rule that is removed and set again continues its request", () => {
   const customer = ruled();
   customer.consume("2026-01-02", "image", 6);
   customer.alerts("2026-01-02");
@@ -168,10 +168,25 @@ test("a rule that is removed and set again continues its request until the next 
   expect(dueAt(customer.wallet, at("2026-01-02"))).toBeNull();
   customer.alerts("2026-01-02T23:59:59", { topUp: RULE });
   expect(asked(customer)).toEqual([{ number: 1, attempt: 1, balance: 40 }]);
-  customer.alerts("2026-01-03");
+  customer.alerts("2026-01-02T23:59:59");
   customer.catchUp("2026-01-04");
   customer.alerts("2026-01-04", { topUp: RULE });
-  expect(asked(customer)).toEqual([{ number: 2, attempt: 1, balance: 40 }]);
+  expect(asked(customer)).toEqual([{ number: 1, attempt: 2, balance: 40 }]);
+});
+
+test("new thresholds, and a rule of another pool, open no request", () => {
+  const customer = ruled();
+  customer.revoke("2026-01-02", 1);
+  customer.alerts("2026-01-02", { topUp: RULE, lowBalances: [500] });
+  customer.alerts("2026-01-02", { pool: STORAGE, topUp: null });
+  customer.alerts("2026-01-02", { topUp: RULE });
+  expect(asked(customer)).toMatchObject([{ number: 1, attempt: 1 }]);
+  customer.topUp("2026-01-02", 200);
+  customer.revoke("2026-01-02", 2);
+  customer.alerts("2026-01-02", { topUp: RULE, lowBalances: [] });
+  expect(asked(customer)).toEqual([]);
+  customer.alerts("2026-01-02", { topUp: { ...RULE, below: 51 } });
+  expect(asked(customer)).toMatchObject([{ number: 2, attempt: 1 }]);
 });
 
 test("a purchase closes the request of a rule that was removed", () => {

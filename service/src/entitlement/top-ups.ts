@@ -13,10 +13,10 @@ import { periodAt } from "./period.ts";
 import { balanceOf, heldIn, type Wallet } from "./wallet.ts";
 
 /**
- * Which requests a change may make. Only usage and a new rule open a request: a revocation, a refund or the end of a plan must not charge a
- * card. Every other change only repeats an open one.
+ * Which requests a change may make. Usage opens requests in every pool, and a new rule only in its own: a revocation, a refund or the end of a
+ * plan must not charge a card. Every other change only repeats an open request.
  */
-export type TopUpMode = "open" | "repeat";
+export type TopUpMode = "open" | "repeat" | ReadonlySet<PoolId>;
 
 type Requested = { readonly alerts: Alerts; readonly notices: readonly Notice[] };
 
@@ -30,22 +30,21 @@ export function requestTopUps(
   grants: readonly NewGrant[],
   mode: TopUpMode,
 ): Requested {
-  const { alerts, isBlocked, assignment, decidedAt: now } = wallet;
+  const { alerts, decidedAt: now } = wallet;
   if (alerts.topUps.length + alerts.pools.length === 0) return { alerts, notices: [] };
   const closed = closeBought(alerts, grants);
-  const isServed = !isBlocked && assignment !== null && !assignment.isDefault;
-  if (!catalog.noticeTypes.has("topup.due") || !isServed) return { alerts: closed, notices: [] };
+  if (!catalog.noticeTypes.has("topup.due")) return { alerts: closed, notices: [] };
   let after = closed;
   const notices: Notice[] = [];
   for (const { pool, topUp: rule } of closed.pools) {
-    const balance = balanceOf(wallet, pool) + heldIn(wallet, pool);
-    if (rule === null || balance >= rule.below) continue;
+    if (rule === null || !needsTopUp(wallet, pool, rule)) continue;
     const open = nextRequest(after, { pool, rule, mode }, now);
     if (open === null) continue;
     after = withRequest(after, pool, open, now);
     const { number, requestedAt, attempt } = open;
     const { below, credits } = rule;
     const { key } = getPool(catalog, pool);
+    const balance = totalOf(wallet, pool);
     notices.push({
       type: "topup.due",
       ...{ pool: key, below, balance, credits },
@@ -55,6 +54,20 @@ export function requestTopUps(
     });
   }
   return { alerts: after, notices };
+}
+
+/** Whether the balance is below the rule, and the customer could use the credits and has not canceled. */
+export function needsTopUp(
+  wallet: Pick<Wallet, "isBlocked" | "assignment" | "grants" | "held">,
+  pool: PoolId,
+  { below }: TopUpRule,
+): boolean {
+  const { isBlocked, assignment } = wallet;
+  return !isBlocked && assignment !== null && !assignment.isDefault && totalOf(wallet, pool) < below;
+}
+
+function totalOf(wallet: Pick<Wallet, "grants" | "held">, pool: PoolId): number {
+  return balanceOf(wallet, pool) + heldIn(wallet, pool);
 }
 
 /** Whether a request is due although nothing else has changed, for example because a day has passed. */
@@ -100,7 +113,8 @@ function nextRequest(
     if (now < repeatAt(open)) return null;
     return { ...open, attempt: open.attempt + 1, askedAt: now, credits: Math.min(open.credits, credits) };
   }
-  if (mode === "repeat" || requestsInMonth(known, now) >= rule.monthlyMax) return null;
+  const mayOpen = mode === "open" || (mode !== "repeat" && mode.has(pool));
+  if (!mayOpen || requestsInMonth(known, now) >= rule.monthlyMax) return null;
   return { number: topUpCount + 1, requestedAt: now, attempt: 1, askedAt: now, credits };
 }
 

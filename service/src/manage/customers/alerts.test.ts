@@ -61,6 +61,7 @@ test("an open request is shown until a purchase closes it", async () => {
     topUpId: expect.stringMatching(/^top_[0-9a-z]{26}$/),
     attempt: 1,
     requestedAt: expect.stringMatching(/Z$/),
+    isNeeded: true,
   };
   expect(await read()).toMatchObject({ pools: { credits: { topUp: { requestedThisMonth: 1, open } } } });
   const [first] = await asked();

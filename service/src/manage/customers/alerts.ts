@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { ALERT_POOLS_MAX, type PoolAlerts } from "../../entitlement/alerts.ts";
 import { type Catalog, getPool } from "../../entitlement/catalog.ts";
 import { setAlerts as decideAlerts } from "../../entitlement/set-alerts.ts";
-import { requestsInMonth } from "../../entitlement/top-ups.ts";
+import { needsTopUp, requestsInMonth } from "../../entitlement/top-ups.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
@@ -90,12 +90,21 @@ export const Alerts = Type.Object(
                     examples: ["top_01m7tqdg020000001c00000001"],
                   }),
                   attempt: Type.Integer({
-                    description: "Number of the last attempt. The first repeat follows after 24 hours.",
+                    description:
+                      "How often it was requested. It is repeated after 24 hours, and then after 2, 4, 8, 16 and every 32 days.",
                     examples: [1],
                   }),
                   requestedAt: timeOf("Time of the first attempt."),
+                  isNeeded: Type.Boolean({
+                    description:
+                      "False if the balance is no longer below the rule, or if the customer is blocked or has no assigned plan. " +
+                      "Don't charge the customer then.",
+                  }),
                 },
-                { description: "The open request, until a purchase closes it. Null if there is none." },
+                {
+                  description:
+                    "The request that no purchase has answered. Null if there is none. It is kept, but not shown, while the rule is removed.",
+                },
               ),
             ),
           }),
@@ -108,17 +117,27 @@ export const Alerts = Type.Object(
 
 export type Alerts = Static<typeof Alerts>;
 
-type Described = Pick<Wallet, "alerts"> & { readonly customerNumber: CustomerNumber; readonly at: Instant };
+type Described = {
+  /** With all due changes applied. */
+  readonly wallet: Wallet;
+  readonly customerNumber: CustomerNumber;
+  readonly at: Instant;
+};
 
-export function describeAlerts(catalog: Catalog, { alerts, customerNumber, at }: Described): Alerts {
+export function describeAlerts(catalog: Catalog, { wallet, customerNumber, at }: Described): Alerts {
+  const { alerts } = wallet;
   const pools = alerts.pools.map(({ pool, topUp, ...own }): [string, Alerts["pools"][string]] => {
     const known = alerts.topUps.find((other) => other.pool === pool);
     const open = known?.open ?? null;
-    const topUpId = open === null ? "" : nameTopUp({ ...open, customerNumber });
     const described = topUp && {
       ...topUp,
       requestedThisMonth: requestsInMonth(known, at),
-      open: open && { topUpId, attempt: open.attempt, requestedAt: formatTimestamp(open.requestedAt) },
+      open: open && {
+        topUpId: nameTopUp({ ...open, customerNumber }),
+        attempt: open.attempt,
+        requestedAt: formatTimestamp(open.requestedAt),
+        isNeeded: needsTopUp(wallet, pool, topUp),
+      },
     };
     return [
       getPool(catalog, pool).key,
@@ -146,8 +165,8 @@ export function setAlerts(
       const { catalog, wallet, clock, customerNumber } = open;
       const { kind, change } = decideAlerts(catalog, wallet, findPools(catalog, pools), clock);
       if (kind === "changed") await refuseEarlyNotices(tx, "Alerts");
-      const describe = ({ alerts }: Wallet): Alerts =>
-        describeAlerts(catalog, { alerts, customerNumber, at: clock });
+      const describe = (described: Wallet): Alerts =>
+        describeAlerts(catalog, { wallet: described, customerNumber, at: clock });
       const audit = {
         action: "alerts.set",
         subject: "alerts",

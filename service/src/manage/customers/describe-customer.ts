@@ -107,11 +107,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
     planAsOf: timeOrNull(wallet.planAsOf),
     nextPlan: describeNext(catalog, wallet),
     overrides: describeOverrides(catalog, wallet.overrides),
-    alerts: describeAlerts(catalog, {
-      alerts: wallet.alerts,
-      customerNumber: record.customerNumber,
-      at: now,
-    }),
+    alerts: describeAlerts(catalog, { wallet, customerNumber: record.customerNumber, at: now }),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),
