@@ -253,7 +253,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "request for a top-up that a revocation opens",
     file: `${CORE}/top-ups.ts`,
-    edits: [{ find: 'mode === "repeat" || requestsInMonth', replace: "requestsInMonth" }],
+    edits: [{ find: 'const mayOpen = mode === "open" ||', replace: "const mayOpen = true ||" }],
     tests: [`${CORE}/top-ups.test.ts`],
   },
 ];
