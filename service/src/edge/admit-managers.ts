@@ -51,9 +51,11 @@ export type ManagerAuthenticator = {
 };
 
 const BEARER = /^Bearer +(\S+)$/i;
+/** If a body takes longer to arrive, access is checked again, because the caller may have lost it in the meantime. */
+const BODY_MS_MAX = 1_000;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Checks credentials, scope and role before the body is read. */
+/** Checks credentials, scope and role before the body is read, and again after a slow body. */
 export function admitManagers(
   app: FastifyInstance,
   parts: { authenticator: ManagerAuthenticator; proxies: ProxyWatch },
@@ -86,6 +88,9 @@ export function admitManagers(
     request.admitAgain = async () => {
       await admit();
     };
+  });
+  app.addHook("preValidation", async (request, reply) => {
+    if (request.body !== undefined && reply.elapsedTime > BODY_MS_MAX) await request.admitAgain?.();
   });
 }
 

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { connectTo, createTestProject } from "../../../test/harness.ts";
 import { cookieOf, type Managed, send, setupManage } from "../../../test/manage.ts";
@@ -209,6 +212,27 @@ test("a caller whose roles are lowered during a request creates only what the ne
   const replies = await Promise.all(waiting);
   const refused = [403, "role_missing"];
   expect(replies.map(status)).toEqual([refused, refused, refused, refused, [200, undefined]]);
+});
+
+test("a caller who loses the role while the body arrives changes nothing", async () => {
+  const { managed, here, role, change } = await setup();
+  const { database, service } = managed;
+  const adam = await join(managed, "admin", "adam");
+  const { secret } = (await adam.call("POST", TOKENS, { name: "Slow", role: "admin" })).body;
+  const url = `${service.url}/manage/v1/projects/${here}/test/customers/ada`;
+  const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
+  const slow = request(url, { method: "PUT", headers });
+  slow.write('{"name":');
+  await expect
+    .poll(() => database.count("control.management_tokens", "name = 'Slow' and last_used_at is not null"))
+    .toBe(1);
+  await change(adam.id, { role: null, projectRoles: [role("admin", "live")] });
+  await setTimeout(1_100);
+  slow.end('"Mallory"}');
+  const [response] = (await once(slow, "response")) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(401);
+  expect((await managed.manage("GET", "customers/ada")).body["name"]).not.toBe("Mallory");
 });
 
 test("project roles are rejected until the upgrade is finished", async () => {
