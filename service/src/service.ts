@@ -30,7 +30,7 @@ import { hashSecret } from "./primitives/secret.ts";
 import { VERSION } from "./primitives/version.ts";
 import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
-import { findMissingFeature } from "./runtime/missing-feature.ts";
+import { findMissingFeature, missingForPeople } from "./runtime/missing-feature.ts";
 import { RequestLog } from "./runtime/request-log.ts";
 import { sandboxRequest } from "./runtime/sandbox-request.ts";
 import { buildServer } from "./server.ts";
@@ -245,7 +245,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       sandboxRequest: sandboxRequest({
         lanesOf,
         readerOf,
-        missing: missingFeature,
+        missing: missingForPeople,
         requestLog,
         publicUrl: config.publicUrl,
         onFault: (error, requestId) => log.error({ err: error, requestId }, "request failed"),

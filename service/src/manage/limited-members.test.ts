@@ -126,6 +126,21 @@ test("only a role in both environments shows that the other environment used an 
   expect((await ofBoth.call("GET", path)).body["state"]).toBe("other_environment");
 });
 
+test("a test request does not show that Live has a feature", async () => {
+  const { managed, here, joinWith } = await setup();
+  const ofTest = await joinWith("tess", { projectId: here, environment: "test", role: "operator" });
+  const feature = { name: "Secret feature", cost: { credits: 1, per: 1 } };
+  const live = `/manage/v1/projects/${here}/live/features/secret.feature`;
+  expect((await managed.manage("PUT", live, { body: feature })).status).toBe(200);
+  const detailOf = async (feature: string) => {
+    const body = { endpoint: "check", customerId: "ada", feature, times: 1, idempotencyKey: "k" };
+    const reply = await ofTest.call("POST", `/manage/v1/projects/${here}/test/tries`, body);
+    const [answer] = reply.body["answers"] as { body: Record<string, unknown> }[];
+    return String(answer?.body["detail"]).replace(feature, "feature");
+  };
+  expect(await detailOf("secret.feature")).toBe(await detailOf("no.such.feature"));
+});
+
 test("a member reads the audit log of their own environment, without entries of others or of the workspace", async () => {
   const { managed, here, joinWith } = await setup();
   const ofLive = await joinWith("liam", { projectId: here, environment: "live", role: "admin" });
