@@ -27,6 +27,11 @@ test.for([
   ["member.passkey_added", { passkey: "Phone" }, "added passkey Phone"],
   ["member.second_factor_reset", {}, "reset the second factor of x"],
   [
+    "member.second_factor_asked",
+    { attempts: 2, addresses: ["203.0.113.7"] },
+    "accepted the password or link of x and asked for a second factor 2 times from 203.0.113.7",
+  ],
+  [
     "member.passkey_refused",
     { passkey: "Phone", address: "203.0.113.7" },
     "rejected passkey Phone of x from 203.0.113.7, because it may have been copied",

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test, vi } from "vitest";
+import { freePort } from "../../service/src/postgres/free-port.ts";
 import type { TestDatabase } from "../../service/test/harness.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { tokenOf } from "../../service/test/members.ts";
@@ -137,7 +138,9 @@ test("passkeys are renamed and deleted with the keyboard, after a recent log-in"
 });
 
 test("an owner requires passkeys from admins, and an admin adds one at the next log-in", async () => {
-  const { service, tokens } = await setupManage();
+  const port = await freePort();
+  const settings = { PORT: String(port), PUBLIC_URL: `http://localhost:${port}` };
+  const { service, tokens } = await setupManage(settings);
   const admin = await addMember(service.url, tokens.owner, "admin");
   const { page } = await openProfile(service.url);
   await page.goto("/workspace/settings");

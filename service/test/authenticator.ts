@@ -10,6 +10,11 @@ export type Forgery = {
   readonly userHandle?: string;
   /** Signs with another key. */
   readonly key?: KeyObject;
+  readonly attestation?: (of: { clientDataHash: Buffer; publicKey: KeyObject }) => {
+    readonly format: string;
+    /** A CBOR map. */
+    readonly statement: Buffer;
+  };
 };
 
 type Options = { readonly challenge: string };
@@ -44,22 +49,25 @@ export class Authenticator {
       this.id,
       this.#coseKey(),
     ]);
+    const clientData = this.#clientData("webauthn.create", options, forgery);
+    const { publicKey } = this.#keys;
+    const forged = forgery.attestation?.({ clientDataHash: sha256(clientData), publicKey });
+    const { format, statement } = forged ?? { format: "none", statement: Buffer.from([0xa0]) };
     const attestationObject = Buffer.concat([
       Buffer.from([0xa3]),
       cborText("fmt"),
-      cborText("none"),
+      cborText(format),
       cborText("attStmt"),
-      Buffer.from([0xa0]),
+      statement,
       cborText("authData"),
-      Buffer.from([0x58, authData.length]),
-      authData,
+      cborBytes(authData),
     ]);
     return {
       id: this.id.toString("base64url"),
       rawId: this.id.toString("base64url"),
       type: "public-key",
       response: {
-        clientDataJSON: this.#clientData("webauthn.create", options, forgery).toString("base64url"),
+        clientDataJSON: clientData.toString("base64url"),
         attestationObject: attestationObject.toString("base64url"),
         transports: ["internal"],
       },
@@ -112,8 +120,13 @@ export class Authenticator {
   }
 }
 
-function cborText(text: string): Buffer {
+export function cborText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
+}
+
+/** Bytes with a length of 16 bits. */
+export function cborBytes(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x59, bytes.length >> 8, bytes.length & 0xff]), bytes]);
 }
 
 function sha256(data: string | Buffer): Buffer {

@@ -52,6 +52,13 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
     subject(entry),
     ...fromAddresses(entry),
   ],
+  "member.second_factor_asked": (entry) => [
+    "accepted the password or link of ",
+    subject(entry),
+    " and asked for a second factor ",
+    attemptsOf(entry, "time"),
+    ...fromAddresses(entry),
+  ],
   "member.second_factor_failed": (entry) => [
     "rejected ",
     attemptsOf(entry, "second factor"),

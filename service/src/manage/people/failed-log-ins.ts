@@ -14,6 +14,7 @@ export type FailedAction =
   | "member.sign_in_failed"
   | "member.sign_on_failed"
   | "member.password_refused"
+  | "member.second_factor_asked"
   | "member.second_factor_failed";
 
 type Subject = {

@@ -190,9 +190,8 @@ test("a password check cannot open a session or change the password after the pa
       requestId: "r",
     });
   expect(await change()).toBe(true);
-  expect(await openSession(cell, checked, { requestId: "r", address: "127.0.0.1", userAgent: "" })).toBe(
-    null,
-  );
+  const visit = { requestId: "r", address: "127.0.0.1", userAgent: "" };
+  expect(await openSession(cell, checked, visit, null)).toBe(null);
   expect(await change()).toBe(false);
   expect(await database.count("control.sessions")).toBe(0);
 });

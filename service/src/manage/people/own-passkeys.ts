@@ -1,9 +1,8 @@
-import type { Static } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
-import { deleteChallenge, deleteChallengesOf } from "../../store/control/challenges.ts";
+import { deleteChallengesOf } from "../../store/control/challenges.ts";
 import { findMemberById, lockMembership, type Member } from "../../store/control/members.ts";
 import {
   deletePasskey,
@@ -14,29 +13,19 @@ import {
   renamePasskey,
 } from "../../store/control/passkeys.ts";
 import { deleteRecoveryCodesOf } from "../../store/control/recovery-codes.ts";
-import {
-  addPasskeyToSession,
-  deleteOtherSessionsOf,
-  isSessionOpen,
-  isSessionRecent,
-} from "../../store/control/sessions.ts";
-import { type Attestation, PASSKEYS_MAX } from "./passkey-schema.ts";
+import { addPasskeyToSession, deleteOtherSessionsOf, isSessionOpen } from "../../store/control/sessions.ts";
+import { PASSKEYS_MAX } from "./passkey-schema.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
-import type { RelyingParty } from "./relying-party.ts";
 import {
   attemptChallenge,
+  findProof,
+  finishChallenge,
   isSecondFactorRequired,
   makeChallenge,
   type NewChallenge,
 } from "./second-factor.ts";
 import type { Visit } from "./sign-in.ts";
-import { verifyAttestation } from "./verify-passkey.ts";
-
-/**
- * Changes to a second factor need a session that was opened within this time, so that an unattended browser is not enough. Logging in
- * again proves the password and the current second factor, with the limits and the audit of every login.
- */
-const RECENT_SECONDS = 10 * 60;
+import { type NewPasskey, verifyAttestation } from "./verify-passkey.ts";
 
 /** A member with their current session. */
 export type SelfInSession = { readonly id: number; readonly sessionHash: Buffer; readonly visit: Visit };
@@ -57,7 +46,8 @@ export function startRegistration(control: Pool, self: SelfInSession): Promise<O
     // A passkey is a second factor for a password. Without a password, it would never be used.
     if (member.passwordHash === null) return { kind: "no_password" };
     if (passkeys.length >= PASSKEYS_MAX) return { kind: "too_many" };
-    return { kind: "made", member, passkeys, made: await makeChallenge(tx, member, "register") };
+    const source = { name: `session ${self.sessionHash.toString("hex")}`, isKnown: true };
+    return { kind: "made", member, passkeys, made: await makeChallenge(tx, member, "register", source) };
   });
 }
 
@@ -66,36 +56,37 @@ export type AddOutcome =
   /** The codes are null if the member already has some. */
   | { kind: "added"; passkey: Passkey; recoveryCodes: readonly string[] | null };
 
-/** Registers a passkey and ends the member's other sessions. The first passkey comes with recovery codes. */
-export function addPasskey(
+/** Registers a passkey and ends the member's other sessions and log-ins. The first passkey comes with recovery codes. */
+export async function addPasskey(
   control: Pool,
   self: SelfInSession,
-  input: {
-    readonly token: string;
-    readonly name: string;
-    readonly passkey: Static<typeof Attestation>;
-    readonly party: RelyingParty;
-  },
+  { token, name, passkey, party }: NewPasskey,
 ): Promise<AddOutcome> {
-  return transaction<AddOutcome>(control, async (tx) => {
-    await lockMembership(tx);
-    if (!(await isSessionOpen(tx, self.sessionHash))) return { kind: "session_ended" };
-    const attempted = await attemptChallenge(tx, { token: input.token, purpose: "register" });
-    if (attempted === null || attempted.member.id !== self.id) return { kind: "expired" };
-    const { member, challenge, tokenHash } = attempted;
-    const before = await listPasskeys(tx, member.id);
-    if (before.length >= PASSKEYS_MAX) return { kind: "too_many" };
-    const key = await verifyAttestation(input.passkey, { challenge, party: input.party });
-    if (key === null) return { kind: "invalid" };
-    const passkey = await insertPasskey(tx, member.id, { ...key, name: input.name });
-    if (passkey === null) return { kind: "already_registered" };
-    await deleteChallenge(tx, tokenHash);
-    await addPasskeyToSession(tx, self.sessionHash);
-    const recoveryCodes = before.length === 0 ? await replaceRecoveryCodes(tx, member.id) : null;
-    await endOtherSessions(tx, self);
-    await audit(tx, { member, self, action: "member.passkey_added", before: null, after: passkey.name });
-    return { kind: "added", passkey, recoveryCodes };
-  });
+  const attempted = await transaction(control, (tx) => attemptChallenge(tx, { token, purpose: "register" }));
+  if (attempted === null || attempted.member.id !== self.id) return { kind: "expired" };
+  // Before the transaction that locks membership, so that a slow verification delays nobody else.
+  const key = await verifyAttestation(passkey, { challenge: attempted.challenge, party });
+  if (key === null) return { kind: "invalid" };
+  return transaction<AddOutcome>(
+    control,
+    async (tx) => {
+      const { member } = attempted;
+      await lockMembership(tx);
+      if (!(await isSessionOpen(tx, self.sessionHash))) return { kind: "session_ended" };
+      if (!(await finishChallenge(tx, attempted))) return { kind: "expired" };
+      const before = await listPasskeys(tx, member.id);
+      if (before.length >= PASSKEYS_MAX) return { kind: "too_many" };
+      const passkey = await insertPasskey(tx, member.id, { ...key, name });
+      if (passkey === null) return { kind: "already_registered" };
+      await deleteChallengesOf(tx, member.id);
+      await addPasskeyToSession(tx, self.sessionHash);
+      const recoveryCodes = before.length === 0 ? await replaceRecoveryCodes(tx, member.id) : null;
+      await endOtherSessions(tx, self);
+      await audit(tx, { member, self, action: "member.passkey_added", before: null, after: passkey.name });
+      return { kind: "added", passkey, recoveryCodes };
+    },
+    ({ kind }) => kind === "added",
+  );
 }
 
 export type RenameOutcome = { kind: "renamed"; passkey: Passkey } | { kind: "not_found" };
@@ -158,11 +149,6 @@ export function renewRecoveryCodes(control: Pool, self: SelfInSession): Promise<
   });
 }
 
-/** Whether the session is recent enough to change a second factor. */
-export function isRecentLogIn(tx: Tx, sessionHash: Buffer): Promise<boolean> {
-  return isSessionRecent(tx, { tokenHash: sessionHash, seconds: RECENT_SECONDS });
-}
-
 type Opened = { kind: "open"; member: Member; passkeys: readonly Passkey[] };
 
 /** Locks membership, so that a deletion and a new requirement run one after the other, and checks the session. */
@@ -170,7 +156,7 @@ async function openOwn(tx: Tx, { id, sessionHash }: SelfInSession): Promise<Open
   await lockMembership(tx);
   const member = await findMemberById(tx, id);
   if (member === null || !(await isSessionOpen(tx, sessionHash))) return { kind: "session_ended" };
-  if (!(await isRecentLogIn(tx, sessionHash))) return { kind: "log_in_again" };
+  if ((await findProof(tx, sessionHash)) === null) return { kind: "log_in_again" };
   return { kind: "open", member, passkeys: await listPasskeys(tx, id) };
 }
 

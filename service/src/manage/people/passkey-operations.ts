@@ -38,7 +38,8 @@ import { visitOf } from "./session-reply.ts";
 const NOUN = "Passkeys";
 const PATH = "/manage/v1/passkeys";
 const passkeyParams = Type.Object({ id: Type.String({ examples: ["4"] }) });
-const RECENT = "Needs a session that you opened within the last 10 minutes. Ends your other sessions.";
+const RECENT =
+  "Needs a login within the last 10 minutes, with a passkey or recovery code if you have a passkey. Ends your other sessions.";
 
 /** The passkeys and recovery codes of the member who calls. */
 export function passkeyOperations(parts: ManageParts): Operation[] {
@@ -245,7 +246,7 @@ function tooMany(): Problem {
 export function refusedChange(kind: "session_ended" | "log_in_again"): Problem {
   if (kind === "session_ended") return toProblem("author_gone");
   return new Problem("recent_log_in_required", {
-    detail: "Log in again to make this change. You then have 10 minutes.",
+    detail: "Log in again to make this change, with a passkey if you have one. You then have 10 minutes.",
   });
 }
 

@@ -89,7 +89,7 @@ test("a member has at most 20 passkeys, even if they are registered concurrently
   await managed.database.query(
     `insert into control.passkeys (member_id, name, credential_id, public_key, signature_count, transports)
      select 1, 'Key', sha256(n::text::bytea), '\\x01', 0, '{}'
-     from generate_series(1, 17) as n`,
+     from generate_series(1, 18) as n`,
   );
   const bodies: object[] = [];
   for (let i = 0; i < 6; i++) {
@@ -98,7 +98,7 @@ test("a member has at most 20 passkeys, even if they are registered concurrently
     bodies.push({ token, name: "Key", passkey: new Authenticator(ORIGIN).create(publicKey) });
   }
   const replies = await Promise.all(bodies.map((body) => call("POST", PASSKEYS, body)));
-  expect(replies.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(await managed.database.count("control.passkeys")).toBe(20);
   expect(codeOf(await call("POST", `${PASSKEYS}/options`))).toEqual([422, "too_many_passkeys"]);
 });

@@ -39,7 +39,7 @@ test("only one of 20 concurrent logins can use a recovery code", async () => {
   const visit = { requestId: "req_1", address: "203.0.113.1", userAgent: "" };
   const [code = ""] = recoveryCodes;
   const outcomes = await Promise.all(
-    tokens.map((token) => logInWithRecoveryCode(pool, { token, code }, visit)),
+    tokens.map((token) => logInWithRecoveryCode(pool, { token, code }, visit, () => {})),
   );
   await pool.end();
   expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["opened", ...Array(19).fill("refused")]);

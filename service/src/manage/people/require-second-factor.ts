@@ -3,11 +3,17 @@ import type { Tx } from "../../postgres/statement.ts";
 import { mayActAs, ROLES, type Role } from "../../primitives/role.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { listPasskeys } from "../../store/control/passkeys.ts";
-import { deleteSessionsWithoutFactor } from "../../store/control/sessions.ts";
+import { deleteSessionsWithoutFactor, type OpenedWith } from "../../store/control/sessions.ts";
 import { setSecondFactorFrom } from "../../store/control/workspaces.ts";
 import type { Author } from "./membership.ts";
-import { isRecentLogIn } from "./own-passkeys.ts";
 import { refusedChange } from "./passkey-operations.ts";
+import { findProof } from "./second-factor.ts";
+
+type RequirementChange = {
+  readonly before: Role | null;
+  readonly after: Role | null;
+  readonly publicUrl: string | null;
+};
 
 /**
  * Requires a second factor from members with this role or above, and ends the sessions that they opened without one. The caller holds
@@ -16,7 +22,7 @@ import { refusedChange } from "./passkey-operations.ts";
 export async function requireSecondFactor(
   tx: Tx,
   { principal, actor }: Author,
-  { before, after: requiredFrom }: { before: Role | null; after: Role | null },
+  { before, after: requiredFrom, publicUrl }: RequirementChange,
 ): Promise<void> {
   const { id, workspaceId, kind, email, sessionHash } = principal;
   if (kind === "token" || sessionHash === null) {
@@ -24,13 +30,9 @@ export async function requireSecondFactor(
       detail: "Only an owner who is logged in can change who needs a second factor. A token cannot.",
     });
   }
-  if (!(await isRecentLogIn(tx, sessionHash))) throw refusedChange("log_in_again");
-  // Proves that passkeys work at the address of this installation, so that the requirement does not lock everyone out.
-  if (requiredFrom !== null && (await listPasskeys(tx, id)).length === 0) {
-    throw new Problem("passkey_missing", {
-      detail: "Add a passkey to your own account first, so that you do not lock yourself out.",
-    });
-  }
+  const proof = await findProof(tx, sessionHash);
+  if (proof === null) throw refusedChange("log_in_again");
+  if (requiredFrom !== null) await refuseLockOut(tx, { memberId: id, proof, publicUrl });
   await setSecondFactorFrom(tx, { id: workspaceId, from: requiredFrom });
   await insertControlAudit(tx, {
     workspaceId,
@@ -43,4 +45,27 @@ export async function requireSecondFactor(
   if (requiredFrom === null) return;
   const roles = ROLES.filter((role) => mayActAs(role, requiredFrom));
   await deleteSessionsWithoutFactor(tx, { workspaceId, roles });
+}
+
+/** The owner must have used a passkey at the address of this installation. Otherwise, the requirement could lock everyone out. */
+async function refuseLockOut(
+  tx: Tx,
+  { memberId, proof, publicUrl }: { memberId: number; proof: OpenedWith; publicUrl: string | null },
+): Promise<void> {
+  if (publicUrl === null) {
+    throw new Problem("passkey_unavailable", {
+      detail:
+        "Set `PUBLIC_URL` to the address of this installation first. Without it, passkeys work only on localhost, " +
+        "and members could not register one at any other address.",
+    });
+  }
+  if ((await listPasskeys(tx, memberId)).length === 0) {
+    throw new Problem("passkey_missing", {
+      detail: "Add a passkey to your own account first, so that you do not lock yourself out.",
+    });
+  }
+  if (proof === "passkey") return;
+  throw new Problem("recent_log_in_required", {
+    detail: "Log in again with a passkey first. This shows that passkeys work at this address.",
+  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Authenticator } from "../../../test/authenticator.ts";
-import { send } from "../../../test/manage.ts";
-import { join, tokenOf } from "../../../test/members.ts";
+import { send, setupManage } from "../../../test/manage.ts";
+import { join, logIn, tokenOf } from "../../../test/members.ts";
 import {
   answer,
   callerOf,
@@ -18,6 +18,7 @@ import {
   setupWithHost,
   setupWithPasskey,
 } from "../../../test/second-factor.ts";
+import { OWNER } from "../../../test/seed.ts";
 
 const WORKSPACE = "/manage/v1/workspace";
 const MEMBERS = "/manage/v1/members";
@@ -146,6 +147,27 @@ test("an owner without a passkey, a token and an old session cannot change the r
     before: { requiredFrom: null },
     after: { requiredFrom: "owner" },
   });
+});
+
+test("passkeys are required only by an owner who has used one in this login", async () => {
+  const owner = await setupWithPasskey();
+  const { managed, authenticator, recoveryCodes } = owner;
+  const { token } = challengeOf(await logInFrom(managed, "203.0.113.1"));
+  const withCode = callerOf(managed, await answer(managed, { token, recoveryCode: recoveryCodes[0] }));
+  expect(codeOf(await require({ call: withCode }, "owner"))).toEqual([403, "recent_log_in_required"]);
+  const call = callerOf(managed, await logInFully(managed, authenticator));
+  expect((await require({ call }, "owner")).status).toBe(200);
+  // A recovery code is enough to stop requiring them.
+  expect((await require({ call: withCode }, null)).status).toBe(200);
+});
+
+test("without PUBLIC_URL, passkeys cannot be required, because members could register none at another address", async () => {
+  const managed = await setupManage();
+  const url = managed.service.url.replace("127.0.0.1", "localhost");
+  const local = { ...managed, service: { ...managed.service, url } };
+  const call = callerOf(local, await logIn(local, OWNER.email, OWNER.password));
+  expect((await register(call, new Authenticator(url))).status).toBe(200);
+  expect(codeOf(await require({ call }, "owner"))).toEqual([409, "passkey_unavailable"]);
 });
 
 test("the last passkey cannot be deleted while the role needs one", async () => {

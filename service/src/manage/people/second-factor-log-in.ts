@@ -5,15 +5,18 @@ import { transaction } from "../../postgres/transaction.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteChallenge, deleteChallengesOf } from "../../store/control/challenges.ts";
 import { lockMembership, type Member } from "../../store/control/members.ts";
-import { insertPasskey, lockPasskey, recordPasskeyUse } from "../../store/control/passkeys.ts";
+import { insertPasskey, listPasskeys, lockPasskey, recordPasskeyUse } from "../../store/control/passkeys.ts";
 import { useRecoveryCode } from "../../store/control/recovery-codes.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import type { Assertion, Attestation } from "./passkey-schema.ts";
+import type { Assertion } from "./passkey-schema.ts";
 import { hashRecoveryCode, replaceRecoveryCodes } from "./recovery-codes.ts";
 import { type RelyingParty, userHandleOf } from "./relying-party.ts";
-import { type Attempted, attemptChallenge } from "./second-factor.ts";
+import { type Attempted, attemptChallenge, finishChallenge } from "./second-factor.ts";
 import { insertSessionIn, type Visit } from "./sign-in.ts";
-import { verifyAssertion, verifyAttestation } from "./verify-passkey.ts";
+import { type NewPasskey, verifyAssertion, verifyAttestation } from "./verify-passkey.ts";
+
+/** Throws if the member may not use a password. The settings may have changed since the password was checked. */
+type Admit = (member: Member) => void;
 
 export type LogInOutcome =
   | { kind: "opened"; member: Member; sessionToken: string }
@@ -29,11 +32,17 @@ type PasskeyAnswer = {
 };
 
 /** Finishes a login with a passkey. A refused attempt is committed, so that it counts. */
-export function logInWithPasskey(control: Pool, answer: PasskeyAnswer, visit: Visit): Promise<LogInOutcome> {
+export function logInWithPasskey(
+  control: Pool,
+  answer: PasskeyAnswer,
+  visit: Visit,
+  admit: Admit,
+): Promise<LogInOutcome> {
   return transaction<LogInOutcome>(control, async (tx) => {
     const attempted = await attemptChallenge(tx, { token: answer.token, purpose: "log_in" });
     if (attempted === null) return { kind: "expired" };
     const { member } = attempted;
+    admit(member);
     if (!(await isSignedBy(tx, attempted, answer, visit))) return { kind: "refused", member };
     await deleteChallenge(tx, attempted.tokenHash);
     return { kind: "opened", member, sessionToken: await insertSessionIn(tx, member, visit, "passkey") };
@@ -89,11 +98,13 @@ export function logInWithRecoveryCode(
   control: Pool,
   { token, code }: { token: string; code: string },
   visit: Visit,
+  admit: Admit,
 ): Promise<LogInOutcome> {
   return transaction<LogInOutcome>(control, async (tx) => {
     const attempted = await attemptChallenge(tx, { token, purpose: "log_in" });
     if (attempted === null) return { kind: "expired" };
     const { member } = attempted;
+    admit(member);
     const isUsed = await useRecoveryCode(tx, { memberId: member.id, hash: hashRecoveryCode(code) });
     if (!isUsed) return { kind: "refused", member };
     await deleteChallenge(tx, attempted.tokenHash);
@@ -108,37 +119,43 @@ export type SetUpFactorOutcome =
   | { kind: "expired" };
 
 /** Registers the first passkey of a member whose role needs one, and finishes the login. */
-export function logInWithFirstPasskey(
+export async function logInWithFirstPasskey(
   control: Pool,
-  input: {
-    readonly token: string;
-    readonly name: string;
-    readonly passkey: Static<typeof Attestation>;
-    readonly party: RelyingParty;
-  },
+  { token, name, passkey, party }: NewPasskey,
   visit: Visit,
+  admit: Admit,
 ): Promise<SetUpFactorOutcome> {
-  return transaction<SetUpFactorOutcome>(control, async (tx) => {
-    // Two set-ups of one member run one after the other. The first ends the challenge of the second.
-    await lockMembership(tx);
-    const attempted = await attemptChallenge(tx, { token: input.token, purpose: "set_up" });
-    if (attempted === null) return { kind: "expired" };
-    const { member, challenge } = attempted;
-    const key = await verifyAttestation(input.passkey, { challenge, party: input.party });
-    const passkey = key && (await insertPasskey(tx, member.id, { ...key, name: input.name }));
-    if (passkey === null) return { kind: "refused", member };
-    await deleteChallengesOf(tx, member.id);
-    await deleteSessionsOf(tx, member.id);
-    const recoveryCodes = await replaceRecoveryCodes(tx, member.id);
-    await insertControlAudit(tx, {
-      workspaceId: member.workspaceId,
-      actor: { kind: "member", id: String(member.id), requestId: visit.requestId },
-      action: "member.passkey_added",
-      subject: member.email,
-      before: null,
-      after: { passkey: passkey.name, address: visit.address },
-    });
-    const sessionToken = await insertSessionIn(tx, member, visit, "passkey");
-    return { kind: "opened", member, sessionToken, recoveryCodes };
-  });
+  const attempted = await transaction(control, (tx) => attemptChallenge(tx, { token, purpose: "set_up" }));
+  if (attempted === null) return { kind: "expired" };
+  const { member, challenge } = attempted;
+  admit(member);
+  // Before the transaction that locks membership, so that a slow verification delays nobody else.
+  const key = await verifyAttestation(passkey, { challenge, party });
+  if (key === null) return { kind: "refused", member };
+  return transaction<SetUpFactorOutcome>(
+    control,
+    async (tx) => {
+      // Two set-ups of one member run one after the other. The first ends the challenge of the second.
+      await lockMembership(tx);
+      if (!(await finishChallenge(tx, attempted))) return { kind: "expired" };
+      // A set-up is for the first passkey. A member with a passkey has to use it.
+      if ((await listPasskeys(tx, member.id)).length > 0) return { kind: "expired" };
+      const added = await insertPasskey(tx, member.id, { ...key, name });
+      if (added === null) return { kind: "refused", member };
+      await deleteChallengesOf(tx, member.id);
+      await deleteSessionsOf(tx, member.id);
+      const recoveryCodes = await replaceRecoveryCodes(tx, member.id);
+      await insertControlAudit(tx, {
+        workspaceId: member.workspaceId,
+        actor: { kind: "member", id: String(member.id), requestId: visit.requestId },
+        action: "member.passkey_added",
+        subject: member.email,
+        before: null,
+        after: { passkey: added.name, address: visit.address },
+      });
+      const sessionToken = await insertSessionIn(tx, member, visit, "passkey");
+      return { kind: "opened", member, sessionToken, recoveryCodes };
+    },
+    ({ kind }) => kind === "opened",
+  );
 }

@@ -3,12 +3,12 @@ import type { Static } from "typebox";
 import { addressOf } from "../../edge/guard.ts";
 import { Problem } from "../../edge/problem.ts";
 import { readDeviceCookie } from "../../edge/session-cookie.ts";
-import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { invalidField } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
+import { refusePassword } from "../single-sign-on/refuse-password.ts";
 import type { LogInGuard } from "./log-in-guard.ts";
 import { ATTESTATION_BYTES_MAX, NewPasskeyBody, SecondFactorBody, SetUpAnswer } from "./passkey-schema.ts";
 import { relyingPartyOf, requireParty } from "./relying-party.ts";
@@ -28,7 +28,7 @@ const PATH = "/manage/v1/session/second-factor";
 
 /** The second step of a login, for members with a passkey and members whose role needs one. */
 export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): Operation[] {
-  const { control, publicUrl, failedLogIns } = parts;
+  const { control, publicUrl, failedLogIns, signOn } = parts;
   const recordFailure = (request: FastifyRequest, email: string): void => {
     failedLogIns
       .record("member.second_factor_failed", email, visitOf(request), performance.now())
@@ -47,7 +47,13 @@ export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): O
       body: SecondFactorBody,
       bodyBytesMax: ATTESTATION_BYTES_MAX,
       answer: Me,
-      codes: ["second_factor_invalid", "second_factor_expired", "passkey_unavailable", "rate_limited"],
+      codes: [
+        "second_factor_invalid",
+        "second_factor_expired",
+        "passkey_unavailable",
+        "sso_required",
+        "rate_limited",
+      ],
       handle: async ({ body, request, reply }) => {
         const outcome = await answerChallenge(parts, guard, body, request);
         switch (outcome.kind) {
@@ -76,10 +82,12 @@ export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): O
       body: NewPasskeyBody,
       bodyBytesMax: ATTESTATION_BYTES_MAX,
       answer: SetUpAnswer,
-      codes: ["passkey_invalid", "second_factor_expired", "passkey_unavailable"],
+      codes: ["passkey_invalid", "second_factor_expired", "passkey_unavailable", "sso_required"],
       handle: async ({ body, request, reply }) => {
         const party = requireParty(relyingPartyOf(request, publicUrl));
-        const outcome = await logInWithFirstPasskey(control, { ...body, party }, visitOf(request));
+        const outcome = await logInWithFirstPasskey(control, { ...body, party }, visitOf(request), (member) =>
+          refusePassword(signOn, member),
+        );
         switch (outcome.kind) {
           case "expired":
             throw expired();
@@ -99,17 +107,20 @@ export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): O
 }
 
 function answerChallenge(
-  { control, publicUrl }: ManageParts,
+  parts: ManageParts,
   guard: LogInGuard,
   { token, passkey, recoveryCode }: Static<typeof SecondFactorBody>,
   request: FastifyRequest,
 ): Promise<LogInOutcome> {
   if (passkey !== undefined && recoveryCode === undefined) {
+    const { control, publicUrl, signOn } = parts;
     const party = requireParty(relyingPartyOf(request, publicUrl));
-    return logInWithPasskey(control, { token, passkey, party }, visitOf(request));
+    return logInWithPasskey(control, { token, passkey, party }, visitOf(request), (member) =>
+      refusePassword(signOn, member),
+    );
   }
   if (recoveryCode !== undefined && passkey === undefined) {
-    return tryRecoveryCode({ control, guard }, { token, code: recoveryCode }, request);
+    return tryRecoveryCode(parts, guard, { token, code: recoveryCode }, request);
   }
   const message = "send either `passkey` or `recoveryCode`";
   throw invalidField({ field: "passkey", code: "required", message });
@@ -117,7 +128,8 @@ function answerChallenge(
 
 /** Wrong codes are limited like wrong passwords. */
 async function tryRecoveryCode(
-  { control, guard }: { control: Pool; guard: LogInGuard },
+  { control, signOn }: ManageParts,
+  guard: LogInGuard,
   answer: { token: string; code: string },
   request: FastifyRequest,
 ): Promise<LogInOutcome> {
@@ -127,7 +139,9 @@ async function tryRecoveryCode(
   const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });
   const attempt = { email, address: addressOf(request), known };
   const outcome = await guard.guard(attempt, performance.now(), async () => {
-    const tried = await logInWithRecoveryCode(control, answer, visitOf(request));
+    const tried = await logInWithRecoveryCode(control, answer, visitOf(request), (found) =>
+      refusePassword(signOn, found),
+    );
     return tried.kind === "refused" ? null : tried;
   });
   return outcome ?? { kind: "refused", member };

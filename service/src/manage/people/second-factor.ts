@@ -4,7 +4,9 @@ import { mayActAs } from "../../primitives/role.ts";
 import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import {
   type ChallengePurpose,
+  type ChallengeSource,
   countAttempt,
+  deleteChallenge,
   deleteChallengesOf,
   findChallenge,
   insertChallenge,
@@ -18,12 +20,22 @@ import {
   type Passkey,
 } from "../../store/control/passkeys.ts";
 import { deleteRecoveryCodesOf } from "../../store/control/recovery-codes.ts";
+import { findRecentSession, type OpenedWith } from "../../store/control/sessions.ts";
+
+/**
+ * Changes to a second factor need a session that was opened within this time, so that an unattended browser is not enough. Logging in
+ * again proves the current factors, with the limits and the audit of every log-in.
+ */
+const RECENT_SECONDS = 10 * 60;
 
 const CHALLENGE_SECONDS = 5 * 60;
 /** Maximum number of attempts for one challenge. The table has the same limit. */
 const ATTEMPTS_MAX = 5;
-/** Maximum number of open challenges for one member. Further challenges end the oldest. */
-const CHALLENGES_MAX = 20;
+/**
+ * Maximum numbers of open challenges for one member. Further challenges end the oldest. Somebody who knows the password can end the
+ * logins of unknown devices, but never those of a known device.
+ */
+const CHALLENGES_MAX = { perSource: 5, unknown: 20 };
 const CHALLENGE_BYTES = 32;
 
 /** A secret token for the caller, and the random text that the passkey must sign. */
@@ -51,14 +63,18 @@ export function isSecondFactorRequired({
 }
 
 /** Creates a challenge if the member needs a second factor. Otherwise returns null. */
-export async function askSecondFactor(tx: Tx, memberId: number): Promise<PendingLogIn | null> {
+export async function askSecondFactor(
+  tx: Tx,
+  memberId: number,
+  source: ChallengeSource,
+): Promise<PendingLogIn | null> {
   const factors = await getFactors(tx, memberId);
   if (!needsSecondFactor(factors)) return null;
   const member = await findMemberById(tx, memberId);
   if (member === null) return null;
   const passkeys = await listPasskeys(tx, memberId);
   const purpose = passkeys.length === 0 ? "set_up" : "log_in";
-  return { kind: "pending", member, passkeys, ...(await makeChallenge(tx, member, purpose)) };
+  return { kind: "pending", member, passkeys, ...(await makeChallenge(tx, member, purpose, source)) };
 }
 
 /** Creates a challenge. It ends when the member's password changes. */
@@ -66,6 +82,7 @@ export async function makeChallenge(
   tx: Tx,
   member: Pick<Member, "id" | "passwordHash">,
   purpose: ChallengePurpose,
+  source: ChallengeSource,
 ): Promise<NewChallenge> {
   const token = makeSecret("pur_factor_");
   const challenge = randomBytes(CHALLENGE_BYTES).toString("base64url");
@@ -78,6 +95,7 @@ export async function makeChallenge(
       challenge,
       passwordDigest: digestOf(member),
       seconds: CHALLENGE_SECONDS,
+      source,
     },
     CHALLENGES_MAX,
   );
@@ -111,11 +129,30 @@ export async function attemptChallenge(
   return { tokenHash: sought.tokenHash, challenge: found.challenge, member: { ...member, passwordHash } };
 }
 
+/**
+ * Ends a challenge whose answer was verified in an earlier transaction. False if the challenge has ended or the password has changed since
+ * then.
+ */
+export async function finishChallenge(tx: Tx, { tokenHash, member }: Attempted): Promise<boolean> {
+  return (await holdPassword(tx, member)) && deleteChallenge(tx, tokenHash);
+}
+
 /** Finds the member of an open challenge, so that wrong recovery codes can be counted for the member. Counts no attempt. */
 export async function findChallengedMember(tx: Tx, token: string): Promise<Member | null> {
   const tokenHash = hashSecret(token);
   const found = await findChallenge(tx, { tokenHash, purpose: "log_in", attemptsMax: ATTEMPTS_MAX });
   return found && findMemberById(tx, found.memberId);
+}
+
+/**
+ * Finds what a session was opened with, if the session may change a second factor. Null if the session is not recent. Also null if the
+ * member has a passkey and the session proved neither it nor a recovery code, such as a session by single sign-on.
+ */
+export async function findProof(tx: Tx, sessionHash: Buffer): Promise<OpenedWith | null> {
+  const recent = await findRecentSession(tx, { tokenHash: sessionHash, seconds: RECENT_SECONDS });
+  if (recent === null) return null;
+  const { openedWith, hasPasskey } = recent;
+  return !hasPasskey || openedWith === "passkey" || openedWith === "recovery_code" ? openedWith : null;
 }
 
 /** Deletes the member's passkeys, recovery codes and challenges. Returns the number of passkeys. */

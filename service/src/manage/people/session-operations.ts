@@ -110,12 +110,14 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         // After the password, so that the response does not reveal who may use a password.
         if (member !== null) refusePassword(signOn, member);
         const visit = visitOf(request);
-        const opened = member === null ? null : await openSession(control, member, visit);
+        const opened = member === null ? null : await openSession(control, member, visit, known);
         if (member === null || opened === null) {
           recordFailure(request, "member.sign_in_failed", email);
           throw credentialsInvalid();
         }
         if (opened.kind === "pending") {
+          // Somebody who knows only the password gets no further, so this is the only trace of them.
+          recordFailure(request, "member.second_factor_asked", email);
           throw secondFactorProblem(opened, relyingPartyOf(request, publicUrl));
         }
         const { sessionToken } = opened;
@@ -199,12 +201,16 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         return describeMe(principal);
       },
     }),
-    linkOperation(parts, guard),
+    linkOperation(parts, guard, recordFailure),
     ...secondFactorOperations(parts, guard),
   ];
 }
 
-function linkOperation({ control, publicUrl, signOn }: ManageParts, guard: LogInGuard): Operation {
+function linkOperation(
+  { control, publicUrl, signOn }: ManageParts,
+  guard: LogInGuard,
+  recordFailure: (request: FastifyRequest, action: FailedAction, email: string) => void,
+): Operation {
   return operation({
     method: "POST",
     path: "/manage/v1/links",
@@ -238,6 +244,7 @@ function linkOperation({ control, publicUrl, signOn }: ManageParts, guard: LogIn
         case "accepted": {
           const { member, opened } = outcome;
           if (opened.kind === "pending") {
+            recordFailure(request, "member.second_factor_asked", member.email);
             throw secondFactorProblem(opened, relyingPartyOf(request, publicUrl));
           }
           const { sessionToken } = opened;

@@ -3,6 +3,7 @@ import { DEVICE_SECONDS, SESSION_SECONDS, SIGNED_ON_SESSION_SECONDS } from "../.
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
+import { networkOf } from "../../primitives/network.ts";
 import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
@@ -57,14 +58,15 @@ export async function checkPassword(
 /** A new session, or a login that waits for a second factor. */
 export type OpenedLogIn = { readonly kind: "session"; readonly sessionToken: string } | PendingLogIn;
 
-/** Opens a session, or asks for a second factor. Null if the password has changed since it was checked. */
+/** Opens a session, or asks for a second factor. Null if the password has changed since it was checked. `known` is the known device. */
 export function openSession(
   control: Pool,
   member: MemberWithPassword,
   visit: Visit,
+  known: string | null,
 ): Promise<OpenedLogIn | null> {
   return transaction(control, async (tx) =>
-    (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
+    (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit, known) : null,
   );
 }
 
@@ -73,8 +75,13 @@ export async function openSessionIn(
   tx: Tx,
   member: Pick<Member, "id" | "workspaceId" | "email">,
   visit: Visit,
+  known: string | null = null,
 ): Promise<OpenedLogIn> {
-  const pending = await askSecondFactor(tx, member.id);
+  const source =
+    known === null
+      ? { name: `network ${networkOf(visit.address)}`, isKnown: false }
+      : { name: `device ${known}`, isKnown: true };
+  const pending = await askSecondFactor(tx, member.id, source);
   return pending ?? { kind: "session", sessionToken: await insertSessionIn(tx, member, visit, "password") };
 }
 

@@ -5,16 +5,29 @@ import type { RelyingParty } from "./relying-party.ts";
 
 /** Loaded on first use, because most processes never verify a passkey and the library is large. */
 const loadLibrary = () => import("@simplewebauthn/server");
+const loadHelpers = () => import("@simplewebauthn/server/helpers");
 
 export type RegisteredKey = Pick<Passkey, "credentialId" | "publicKey" | "signatureCount" | "transports">;
 
-/** Verifies a new passkey: challenge, origin, site, user verification and algorithm. Null if one of them is wrong. */
+/** A passkey that a browser created, with the token of its challenge. */
+export type NewPasskey = {
+  readonly token: string;
+  readonly name: string;
+  readonly passkey: Static<typeof Attestation>;
+  readonly party: RelyingParty;
+};
+
+/**
+ * Verifies a new passkey: challenge, origin, site, user verification and algorithm. Null if one of them is wrong, or if the passkey comes
+ * with an attestation. Call it outside of transactions.
+ */
 export async function verifyAttestation(
   { id, type, response }: Static<typeof Attestation>,
   expected: { readonly challenge: string; readonly party: RelyingParty },
 ): Promise<RegisteredKey | null> {
   const { verifyRegistrationResponse } = await loadLibrary();
   const { clientDataJSON, attestationObject, transports = [] } = response;
+  if (!(await isWithoutAttestation(attestationObject))) return null;
   const verified = await orNull(() =>
     verifyRegistrationResponse({
       response: {
@@ -39,6 +52,18 @@ export async function verifyAttestation(
     signatureCount: credential.counter,
     transports: TRANSPORTS.filter((known) => transports.includes(known)),
   };
+}
+
+/**
+ * The options ask for no attestation, and browsers then remove it. The library would verify other formats, and request the URLs that an
+ * attacker's certificate names.
+ */
+async function isWithoutAttestation(attestationObject: string): Promise<boolean> {
+  const { decodeAttestationObject } = await loadHelpers();
+  const decoded = await orNull(async () =>
+    decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, "base64url"))),
+  );
+  return decoded?.get("fmt") === "none";
 }
 
 /** Verifies a signature of a passkey. Returns the authenticator's signature count, or null if the signature is not valid here. */

@@ -67,7 +67,7 @@ export const Workspace = Type.Object({
   version: Type.String({ description: "The Purser release.", examples: ["0.1.0"] }),
 });
 
-export function workspaceOperations({ control, cellNamed, version }: ManageParts): Operation[] {
+export function workspaceOperations({ control, cellNamed, publicUrl, version }: ManageParts): Operation[] {
   const describe = (workspace: StoredWorkspace): Static<typeof Workspace> => {
     const { id, name, limits, secondFactorFrom: requiredFrom } = workspace;
     return { id: String(id), name, limits, secondFactor: { requiredFrom }, version };
@@ -96,18 +96,19 @@ export function workspaceOperations({ control, cellNamed, version }: ManageParts
       summary: "Edit the workspace",
       description:
         "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.\n\n" +
-        "A new `secondFactor` needs an owner who opened the session within the last 10 minutes, and who has a passkey. It ends sessions " +
-        "that were opened without a second factor. Members without a passkey register one at their next login.",
+        "A change of `secondFactor` needs an owner who logged in within the last 10 minutes. To require it, the owner must have used a " +
+        "passkey in this login, and `PUBLIC_URL` must be set. A requirement ends sessions that were opened without a second factor. " +
+        "Members without a passkey register one at their next log-in.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
         secondFactor: Type.Optional(strictObject({ requiredFrom: requiredFromField })),
       }),
       answer: Workspace,
-      codes: ["recent_log_in_required", "passkey_missing", "upgrade_unfinished"],
+      codes: ["recent_log_in_required", "passkey_missing", "passkey_unavailable", "upgrade_unfinished"],
       handle: async (call) => {
         if (call.body.secondFactor !== undefined) await refuseEarlySecondFactor(cellNamed);
-        return describe(await changeWorkspace(control, authorOf(call), call.body));
+        return describe(await changeWorkspace(control, authorOf(call), { ...call.body, publicUrl }));
       },
     }),
   ];
@@ -117,6 +118,7 @@ type WorkspaceInput = {
   readonly name?: string;
   readonly limits?: Partial<WorkspaceLimits>;
   readonly secondFactor?: { readonly requiredFrom: Role | null };
+  readonly publicUrl: string | null;
 };
 
 /** Edits the workspace. Omitted fields stay unchanged. Safe to repeat. */
@@ -129,7 +131,7 @@ function changeWorkspace(control: Pool, author: Author, input: WorkspaceInput): 
     const limits = { ...before.limits, ...input.limits };
     const isRenamed = name !== before.name;
     const isLimited = JSON.stringify(limits) !== JSON.stringify(before.limits);
-    await changeRequirement(tx, author, before, input.secondFactor?.requiredFrom);
+    await changeRequirement(tx, author, before, input);
     if (!isRenamed && !isLimited) return getWorkspace(tx, workspaceId);
     if (isRenamed) await renameWorkspace(tx, { id: workspaceId, name });
     if (isLimited) await putWorkspaceLimits(tx, workspaceId, limits);
@@ -149,9 +151,10 @@ function changeWorkspace(control: Pool, author: Author, input: WorkspaceInput): 
 async function changeRequirement(
   tx: Tx,
   author: Author,
-  { secondFactorFrom }: StoredWorkspace,
-  requiredFrom: Role | null | undefined,
+  { secondFactorFrom: before }: StoredWorkspace,
+  { secondFactor, publicUrl }: WorkspaceInput,
 ): Promise<void> {
-  if (requiredFrom === undefined || requiredFrom === secondFactorFrom) return;
-  await requireSecondFactor(tx, author, { before: secondFactorFrom, after: requiredFrom });
+  const after = secondFactor?.requiredFrom;
+  if (after === undefined || after === before) return;
+  await requireSecondFactor(tx, author, { before, after, publicUrl });
 }

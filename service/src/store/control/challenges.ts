@@ -17,8 +17,8 @@ const DELETE_EXPIRED = statement(
   "delete from control.challenges where expires_at <= clock_timestamp()",
 );
 
-const DELETE_BEYOND = statement(
-  "challenges.delete_beyond",
+const DELETE_BEYOND_SOURCE = statement(
+  "challenges.delete_beyond_source",
   `
   delete from control.challenges
   where member_id = $1
@@ -26,6 +26,22 @@ const DELETE_BEYOND = statement(
       select token_hash
       from control.challenges
       where member_id = $1
+        and source = $2
+      order by created_at desc
+      offset $3
+    )`,
+);
+
+const DELETE_BEYOND_UNKNOWN = statement(
+  "challenges.delete_beyond_unknown",
+  `
+  delete from control.challenges
+  where member_id = $1
+    and token_hash in (
+      select token_hash
+      from control.challenges
+      where member_id = $1
+        and not is_known
       order by created_at desc
       offset $2
     )`,
@@ -34,27 +50,44 @@ const DELETE_BEYOND = statement(
 const INSERT = statement(
   "challenges.insert",
   `
-  insert into control.challenges (token_hash, member_id, purpose, challenge, password_digest, expires_at)
-  values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6))`,
+  insert into control.challenges (
+    token_hash, member_id, purpose, challenge, password_digest, expires_at, source, is_known
+  )
+  values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6), $7, $8)`,
 );
+
+/** The known device or session of the member, or the network, that a challenge is for. */
+export type ChallengeSource = { readonly name: string; readonly isKnown: boolean };
 
 export type NewChallenge = Challenge & {
   readonly tokenHash: Buffer;
   readonly purpose: ChallengePurpose;
   readonly seconds: number;
+  readonly source: ChallengeSource;
 };
 
-/** Stores a challenge. Deletes expired challenges, and the member's oldest ones beyond `countMax`. */
-export async function insertChallenge(tx: Tx, challenge: NewChallenge, countMax: number): Promise<void> {
+/**
+ * Stores a challenge. Deletes expired challenges, and the member's oldest ones beyond the maximum for this source. A challenge for an
+ * unknown source also deletes the oldest ones beyond the maximum for all unknown sources, but never one for a known source.
+ */
+export async function insertChallenge(
+  tx: Tx,
+  challenge: NewChallenge,
+  max: { readonly perSource: number; readonly unknown: number },
+): Promise<void> {
+  const { memberId, source } = challenge;
   await tx.run(DELETE_EXPIRED);
-  await tx.run(DELETE_BEYOND, [challenge.memberId, countMax - 1]);
+  await tx.run(DELETE_BEYOND_SOURCE, [memberId, source.name, max.perSource - 1]);
+  if (!source.isKnown) await tx.run(DELETE_BEYOND_UNKNOWN, [memberId, max.unknown - 1]);
   await tx.run(INSERT, [
     challenge.tokenHash,
-    challenge.memberId,
+    memberId,
     challenge.purpose,
     challenge.challenge,
     challenge.passwordDigest,
     challenge.seconds,
+    source.name,
+    source.isKnown,
   ]);
 }
 
@@ -93,8 +126,10 @@ export async function countAttempt(tx: Tx, sought: Sought): Promise<boolean> {
 
 const DELETE = statement("challenges.delete", "delete from control.challenges where token_hash = $1");
 
-export async function deleteChallenge(tx: Tx, tokenHash: Buffer): Promise<void> {
-  await tx.run(DELETE, [tokenHash]);
+/** False if the challenge no longer exists. */
+export async function deleteChallenge(tx: Tx, tokenHash: Buffer): Promise<boolean> {
+  const { rowCount } = await tx.run(DELETE, [tokenHash]);
+  return rowCount === 1;
 }
 
 const DELETE_OF = statement("challenges.delete_of", "delete from control.challenges where member_id = $1");

@@ -16,6 +16,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Role } from "../../primitives/role.ts";
 import { projectRoles, workspaceRole } from "./member-roles.ts";
+import { hasPasskey } from "./members.ts";
 import { FACTORS } from "./passkeys.ts";
 import { obeysRules, ruleValues, type SessionRules } from "./session-rules.ts";
 
@@ -81,24 +82,27 @@ export async function isSessionOpen(tx: Tx, tokenHash: Buffer): Promise<boolean>
   return readBoolean(rows[0]?.[0]);
 }
 
-const IS_RECENT = statement(
-  "sessions.is_recent",
+const RECENT = describeRow({ openedWith: openedWith("s.opened_with"), hasPasskey: hasPasskey("m") });
+
+export type RecentSession = RowOf<typeof RECENT>;
+
+const FIND_RECENT = statement(
+  "sessions.find_recent",
   `
-  select exists (
-    select from control.sessions as s
-    where s.token_hash = $1
-      and s.expires_at > clock_timestamp()
-      and s.created_at > clock_timestamp() - make_interval(secs => $2)
-  )`,
+  select ${RECENT.list}
+  from control.sessions as s
+  join control.members as m on m.id = s.member_id
+  where s.token_hash = $1
+    and s.expires_at > clock_timestamp()
+    and s.created_at > clock_timestamp() - make_interval(secs => $2)`,
 );
 
-/** Whether the session is open and was opened within the last `seconds`. */
-export async function isSessionRecent(
+/** Null if the session has ended, or was not opened within the last `seconds`. */
+export function findRecentSession(
   tx: Tx,
   session: { tokenHash: Buffer; seconds: number },
-): Promise<boolean> {
-  const { rows } = await tx.run(IS_RECENT, [session.tokenHash, session.seconds]);
-  return readBoolean(rows[0]?.[0]);
+): Promise<RecentSession | null> {
+  return findRow(tx, FIND_RECENT, [session.tokenHash, session.seconds], RECENT);
 }
 
 const INSERT = statement(
