@@ -11,6 +11,7 @@ export type Edit = { readonly find: string; readonly replace: string };
 
 const CORE = "service/src/entitlement";
 const COMMIT = "service/src/runtime/commit";
+const PEOPLE = "service/src/manage/people";
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -255,5 +256,40 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/top-ups.ts`,
     edits: [{ find: 'const mayOpen = mode === "open" ||', replace: "const mayOpen = true ||" }],
     tests: [`${CORE}/top-ups.test.ts`],
+  },
+  {
+    name: "passkey of a user who was not verified",
+    file: `${PEOPLE}/verify-passkey.ts`,
+    edits: [
+      {
+        find: "expectedRPID: expected.party.id,\n      requireUserVerification: true,\n      // The caller",
+        replace:
+          "expectedRPID: expected.party.id,\n      requireUserVerification: false,\n      // The caller",
+      },
+    ],
+    tests: [`${PEOPLE}/second-factor.test.ts`],
+  },
+  {
+    name: "challenge that is kept after a log-in",
+    file: `${PEOPLE}/second-factor-log-in.ts`,
+    edits: [
+      {
+        find: 'await deleteChallenge(tx, attempted.tokenHash);\n    return { kind: "opened"',
+        replace: 'return { kind: "opened"',
+      },
+    ],
+    tests: [`${PEOPLE}/second-factor.test.ts`],
+  },
+  {
+    name: "passkey with an attestation",
+    file: `${PEOPLE}/verify-passkey.ts`,
+    edits: [{ find: 'decoded?.get("fmt") === "none"', replace: "decoded !== null" }],
+    tests: [`${PEOPLE}/forged-passkeys.test.ts`],
+  },
+  {
+    name: "log-in that ends the log-ins of other networks",
+    file: "service/src/store/control/challenges.ts",
+    edits: [{ find: "        and source = $2\n", replace: "        and $2 <> ''\n" }],
+    tests: [`${PEOPLE}/second-factor-limits.test.ts`],
   },
 ];
