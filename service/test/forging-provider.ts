@@ -21,7 +21,7 @@ export type ForgingProvider = {
 
 /**
  * A provider that issues wrong ID tokens, because a real provider cannot be made to. It redirects at once, and its user info endpoint
- * does not exist.
+ * rejects every access token.
  */
 export async function startForgingProvider(): Promise<ForgingProvider> {
   const keys = await generateKeyPair("RS256");
@@ -57,6 +57,8 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
         return void issue(provider).then((idToken) =>
           json({ access_token: "a", token_type: "Bearer", expires_in: 60, id_token: idToken }),
         );
+      case "/user-info":
+        return response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
       default:
         return response.writeHead(404).end();
     }

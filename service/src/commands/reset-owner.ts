@@ -1,5 +1,6 @@
 import { isEmail } from "../manage/people/email.ts";
 import { type Ended, resetOwner } from "../manage/people/reset-owner.ts";
+import { mayUsePassword, type SignOnSettings } from "../manage/single-sign-on/settings.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { withPool } from "./connect.ts";
 
@@ -7,11 +8,17 @@ import { withPool } from "./connect.ts";
 export async function resetOwnerCommand(options: {
   databaseUrl: string;
   publicUrl: string | null;
+  /** The settings of single sign-on. */
+  signOn: Pick<SignOnSettings, "onlyLocalOwner"> | null;
   email: string;
   print: (line: string) => void;
 }): Promise<void> {
   if (!isEmail(options.email)) throw new Error(`not an email address: ${JSON.stringify(options.email)}`);
   const email = options.email.toLowerCase();
+  if (!mayUsePassword(options.signOn, { email, role: "owner" }))
+    throw new Error(
+      `OIDC_ONLY is set, so ${email} could not use the new password. Reset OIDC_LOCAL_OWNER (${options.signOn?.onlyLocalOwner}), or change these settings first`,
+    );
   const { kind, ended, link } = await withPool(options.databaseUrl, (pool) => resetOwner(pool, email));
   const done = {
     created: `Created ${email} as an owner.`,

@@ -25,7 +25,7 @@ export async function grantToService(
     grant insert, delete, update (attempts) on control.challenges to ${to};
     grant insert, update (created_at, expires_at), delete on control.devices to ${to};
     grant insert, update (member_id, connected_at, last_used_at), delete on control.identities to ${to};
-    grant insert, delete on control.sign_on_attempts to ${to};
+    grant insert, update (expires_at), delete on control.sign_on_attempts to ${to};
     grant insert on control.audit, control.projects, control.environments to ${to};
     grant update (name, plan_key, second_factor_from) on control.workspaces to ${to};
     grant update (name) on control.projects to ${to};

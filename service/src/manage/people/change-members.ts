@@ -7,15 +7,15 @@ import { insertControlAudit } from "../../store/control/audit.ts";
 import { endLinksOf } from "../../store/control/links.ts";
 import { replaceProjectRoles } from "../../store/control/member-roles.ts";
 import {
-  countOtherOwners,
   findMember,
   findMemberByEmail,
-  hasJoined,
   insertMember,
+  listOtherOwners,
   type Member,
   removeMember,
   updateMember,
 } from "../../store/control/members.ts";
+import { canLogIn, hasJoined, type SignOnSettings } from "../single-sign-on/settings.ts";
 import { summarizeMember } from "./describe-member.ts";
 import { endAccess, endApiKeysOf, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
@@ -65,7 +65,12 @@ type MemberChange = Partial<Roles> & {
  * Changes a member. Omitted fields stay unchanged. If a role is lowered or removed anywhere, the member's sessions, links and tokens
  * end. Safe to repeat.
  */
-export function changeMember(control: Pool, author: Author, input: MemberChange): Promise<ChangeOutcome> {
+export function changeMember(
+  control: Pool,
+  settings: SignOnSettings | null,
+  author: Author,
+  input: MemberChange,
+): Promise<ChangeOutcome> {
   return transaction<ChangeOutcome>(
     control,
     async (tx) => {
@@ -77,7 +82,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       const { revokeApiKeys = [] } = input;
       if (!mayActAs(authority.role, role)) return { kind: "above_own_role" };
       if (isWithoutRole(after)) return { kind: "no_role" };
-      if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
+      if (role !== "owner" && (await isLastOwner(tx, settings, before))) return { kind: "last_owner" };
       const isDemoted = !includesRoles(after, before);
       const isPromoted = !includesRoles(before, after);
       if (isDemoted) await endAccess(tx, author.actor, before);
@@ -101,6 +106,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
 /** Removes a member. Ends the member's sessions, links and tokens, and revokes the listed API keys. */
 export function expelMember(
   control: Pool,
+  settings: SignOnSettings | null,
   author: Author,
   { id, revokeApiKeys }: { readonly id: number; readonly revokeApiKeys: readonly number[] },
 ): Promise<MemberOutcome> {
@@ -110,7 +116,7 @@ export function expelMember(
       const found = await openMember(tx, author, id);
       if (found.kind !== "found") return found;
       const { member } = found;
-      if (await isLastOwner(tx, member)) return { kind: "last_owner" };
+      if (await isLastOwner(tx, settings, member)) return { kind: "last_owner" };
       // Must come before the removal, because a removed member's tokens are no longer found.
       await endAccess(tx, author.actor, member);
       if (!(await endApiKeysOf(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
@@ -129,6 +135,7 @@ export function expelMember(
  */
 export function renewLink(
   control: Pool,
+  settings: SignOnSettings | null,
   author: Author,
   id: number,
   admit: (member: Member) => void,
@@ -139,7 +146,7 @@ export function renewLink(
       const found = await openMember(tx, author, id);
       if (found.kind !== "found") return found;
       const { member, authority } = found;
-      const isInvited = !hasJoined(member);
+      const isInvited = !hasJoined(settings, member);
       if (!isInvited) admit(member);
       const purpose = isInvited ? "invitation" : "password";
       const link = await makeLinkFor(tx, linkBy(author, authority, { memberId: id, purpose }));
@@ -182,9 +189,10 @@ function isWithoutRole({ role, projectRoles }: Roles): boolean {
   return role === null && projectRoles.length === 0;
 }
 
-async function isLastOwner(tx: Tx, member: Member): Promise<boolean> {
-  if (member.role !== "owner" || !hasJoined(member)) return false;
-  return (await countOtherOwners(tx, member)) === 0;
+/** Whether no other owner can log in. An invited owner cannot log in yet. */
+async function isLastOwner(tx: Tx, settings: SignOnSettings | null, member: Member): Promise<boolean> {
+  if (member.role !== "owner" || !hasJoined(settings, member)) return false;
+  return !(await listOtherOwners(tx, member)).some((owner) => canLogIn(settings, owner));
 }
 
 async function getMember(tx: Tx, sought: { workspaceId: number; id: number }): Promise<Member> {

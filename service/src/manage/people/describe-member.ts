@@ -3,22 +3,23 @@ import type { Principal } from "../../edge/principal.ts";
 import { brandAs, type ProjectId } from "../../primitives/brand.ts";
 import { type ProjectRole as HeldRole, highestRole, type Roles } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { hasJoined, type Member as StoredMember } from "../../store/control/members.ts";
+import type { Member as StoredMember } from "../../store/control/members.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import { invalidField } from "../fields.ts";
+import { hasJoined, type SignOnSettings, usesSignOn } from "../single-sign-on/settings.ts";
 import { toProblem } from "./membership.ts";
 import type { Me, Member, ProjectRole, wantedProjectRolesField } from "./schema.ts";
 
-export function describeMember(member: StoredMember): Static<typeof Member> {
-  const { id, email, name, role, projectRoles, hasIdentity, hasPasskey, createdAt } = member;
+export function describeMember(member: StoredMember, settings: SignOnSettings | null): Static<typeof Member> {
+  const { id, email, name, role, projectRoles, hasPasskey, createdAt } = member;
   return {
     id: String(id),
     email,
     name,
     role,
     projectRoles: projectRoles.map(describeProjectRole),
-    status: hasJoined(member) ? "active" : "invited",
-    usesSignOn: hasIdentity,
+    status: hasJoined(settings, member) ? "active" : "invited",
+    usesSignOn: usesSignOn(settings, member),
     hasPasskey,
     createdAt: formatTimestamp(createdAt),
   };

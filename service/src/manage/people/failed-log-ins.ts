@@ -23,7 +23,7 @@ type Subject = {
   readonly workspaceId: number | null;
   /** Unknown emails are not stored, because users sometimes type their password there. */
   readonly text: string;
-  /** Why single sign-on failed. Null for passwords, because the response must not reveal the reason. */
+  /** Why single sign-on failed, or that it is required. Null for a wrong password. */
   readonly reason: string | null;
 };
 

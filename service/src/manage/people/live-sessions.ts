@@ -2,6 +2,7 @@ import { type Principal, principalOfSession } from "../../edge/principal.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { lossyTransaction, single } from "../../postgres/transaction.ts";
 import { hashSecret } from "../../primitives/secret.ts";
+import { getFactors } from "../../store/control/passkeys.ts";
 import type { SessionRules } from "../../store/control/session-rules.ts";
 import {
   findSession,
@@ -41,7 +42,10 @@ export class LiveSessions {
 
   list(memberId: number, tokenHash: Buffer): Promise<ListedSession[]> {
     const of = { memberId, tokenHash, rules: this.#rules };
-    return single(this.#control, (tx) => listSessions(tx, of));
+    return single(this.#control, async (tx) => {
+      const isAsked = needsSecondFactor(await getFactors(tx, memberId));
+      return (await listSessions(tx, of)).filter(({ openedWith }) => openedWith !== "password" || !isAsked);
+    });
   }
 
   async flush(): Promise<void> {

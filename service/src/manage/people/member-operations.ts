@@ -15,6 +15,7 @@ import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts
 import { MAIN_CELL, type ManageParts } from "../parts.ts";
 import { refuseEarlyProjectRoles } from "../refuse-unfinished-upgrade.ts";
 import { refusePassword } from "../single-sign-on/refuse-password.ts";
+import type { SignOnSettings } from "../single-sign-on/settings.ts";
 import { changeMember, expelMember, inviteMember, renewLink } from "./change-members.ts";
 import { describeMember, readProjectRoles } from "./describe-member.ts";
 import { readEmail } from "./email.ts";
@@ -40,6 +41,7 @@ const memberParams = Type.Object({ id: Type.String({ examples: ["3"] }) });
 const MemberWithLink = Type.Object({ member: Member, link: Link });
 
 export function memberOperations({ control, cellNamed, sessions, signOn }: ManageParts): Operation[] {
+  const settings = signOn?.settings ?? null;
   const refuseEarly = ({ role, projectRoles = [] }: Partial<Roles>) =>
     role === null || projectRoles.length > 0
       ? single(cellNamed(MAIN_CELL), refuseEarlyProjectRoles)
@@ -66,7 +68,7 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
         });
         const linkOf = new Map(links.map((link) => [link.member.id, describeOpenLink(link)]));
         return pageById(members, limit, (member) => ({
-          ...describeMember(member),
+          ...describeMember(member, settings),
           // Members without a second factor are easier to attack, so only those who can help see them.
           ...(mayActAs(role, "admin") ? {} : { hasPasskey: null }),
           openLink: linkOf.get(member.id) ?? null,
@@ -101,7 +103,7 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
         const outcome = await inviteMember(control, authorOf(call), input);
         if (outcome.kind === "no_role") throw roleMissing();
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
-        return describeWithLink(outcome);
+        return describeWithLink(outcome, settings);
       },
     }),
     operation({
@@ -130,14 +132,14 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
         await refuseEarly({ ...change, ...roles });
         const revoked = revokeApiKeys.map(readKeyId);
         const input = { id: memberIdOf(call), ...change, ...roles, revokeApiKeys: revoked };
-        const outcome = await changeMember(control, authorOf(call), input);
+        const outcome = await changeMember(control, settings, authorOf(call), input);
         if (outcome.kind === "not_demoted") {
           const message = "requires `role` or `projectRoles`: lower roles, or the member's current ones";
           throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
         }
         if (outcome.kind === "no_role") throw roleMissing();
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
-        return describeMember(outcome.member);
+        return describeMember(outcome.member, settings);
       },
     }),
     operation({
@@ -165,7 +167,10 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       codes: ["not_found", "last_owner"],
       handle: async (call) => {
         const revokeApiKeys = [...new Set(call.query.revokeApiKeys?.split(","))].map(Number);
-        const outcome = await expelMember(control, authorOf(call), { id: memberIdOf(call), revokeApiKeys });
+        const outcome = await expelMember(control, settings, authorOf(call), {
+          id: memberIdOf(call),
+          revokeApiKeys,
+        });
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return { removed: true };
       },
@@ -186,11 +191,11 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       answer: MemberWithLink,
       codes: ["not_found", "sso_required"],
       handle: async (call) => {
-        const outcome = await renewLink(control, authorOf(call), memberIdOf(call), (member) =>
+        const outcome = await renewLink(control, settings, authorOf(call), memberIdOf(call), (member) =>
           refusePassword(signOn, member),
         );
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
-        return describeWithLink(outcome);
+        return describeWithLink(outcome, settings);
       },
     }),
   ];
@@ -272,7 +277,10 @@ function describeAccess(
   };
 }
 
-function describeWithLink({ member, link }: { member: StoredMember; link: MadeLink }) {
+function describeWithLink(
+  { member, link }: { member: StoredMember; link: MadeLink },
+  settings: SignOnSettings | null,
+) {
   const { path, expiresAt } = link;
-  return { member: describeMember(member), link: { path, expiresAt: formatTimestamp(expiresAt) } };
+  return { member: describeMember(member, settings), link: { path, expiresAt: formatTimestamp(expiresAt) } };
 }

@@ -52,7 +52,9 @@ export async function resetOwner(control: Pool, email: string): Promise<ResetOwn
     const id = member?.id ?? (await insertMember(tx, { ...owner, passwordHash: null }));
     if (member !== null && member.role !== "owner") await updateMember(tx, { ...owner, id });
     const hasPassword = member !== null && member.passwordHash !== null;
-    if (hasPassword) await setPassword(tx, { id, passwordHash: nobodysHash });
+    // Also without a password. Otherwise the disconnected account could join again, and would be an owner.
+    const hasJoined = member !== null && (hasPassword || member.issuers.length > 0);
+    if (hasJoined) await setPassword(tx, { id, passwordHash: nobodysHash });
     const { tokens, links, apiKeys } = await listAccess(tx, { id, workspaceId });
     const ended = {
       passwordEnded: hasPassword,
@@ -73,7 +75,7 @@ export async function resetOwner(control: Pool, email: string): Promise<ResetOwn
       before: member && { role: member.role },
       after: { role: "owner", ...ended },
     });
-    const purpose = hasPassword ? "password" : "invitation";
+    const purpose = hasJoined ? "password" : "invitation";
     const link = await makeLinkFor(tx, { memberId: id, purpose, createdBy: ACTOR });
     const kind = member === null ? "created" : member.role === "owner" ? "reset" : "promoted";
     return { kind, ended, link };

@@ -40,9 +40,14 @@ export function sessionOperations(parts: ManageParts): Operation[] {
     if (!isNeeded) doneUntilMs = performance.now() + SETUP_DONE_MS;
     return isNeeded;
   };
-  const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
+  const recordFailure = (
+    request: FastifyRequest,
+    action: FailedAction,
+    email: string,
+    reason: "sso_required" | null = null,
+  ): void => {
     failedLogIns
-      .record(action, email, visitOf(request), performance.now())
+      .record(action, email, visitOf(request), performance.now(), reason)
       .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed login"));
   };
   return [
@@ -108,6 +113,8 @@ export function sessionOperations(parts: ManageParts): Operation[] {
         const attempt = { email, address: addressOf(request), known };
         const member = await guard.guard(attempt, performance.now(), () => checkPassword(control, body));
         // After the password, so that the response does not reveal who may use a password.
+        if (member !== null && !mayUsePassword(signOn?.settings ?? null, member))
+          recordFailure(request, "member.sign_in_failed", email, "sso_required");
         if (member !== null) refusePassword(signOn, member);
         const visit = visitOf(request);
         const opened = member === null ? null : await openSession(control, member, visit, known);

@@ -28,7 +28,7 @@ export function visitOf(request: FastifyRequest): Visit {
  * Remembers the device, so that failed attempts from other devices do not block this browser. If the device cannot be stored, the
  * login still succeeds.
  */
-async function knowDevice(
+export async function knowDevice(
   control: Pool,
   { request, reply }: Pick<Call, "request" | "reply">,
   memberId: number,

@@ -1,8 +1,9 @@
 import type { Pool } from "../../postgres/pool.ts";
-import { transaction } from "../../postgres/transaction.ts";
+import { lossyTransaction, transaction } from "../../postgres/transaction.ts";
 import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import {
-  deleteOldAttempts,
+  deleteAttemptsOfSession,
+  deleteEndedAttempts,
   insertAttempt,
   type SignOnAttempt,
   useAttempt,
@@ -11,8 +12,8 @@ import type { Failed } from "./discover.ts";
 import type { Provider } from "./provider.ts";
 
 export const ATTEMPT_SECONDS = 10 * 60;
-/** Maximum number of open attempts, for all browsers together. */
-export const ATTEMPTS_MAX = 10_000;
+/** Maximum number of open attempts, for all browsers together. Further ones are rejected, because they must not end others. */
+const ATTEMPTS_MAX = 10_000;
 
 export type Destination = Pick<SignOnAttempt, "returnPath" | "memberId" | "sessionHash">;
 
@@ -26,10 +27,15 @@ export async function startAttempt(
   if (authorized.kind !== "url") return authorized;
   const token = makeSecret("pur_attempt_");
   const tokenHash = hashSecret(token);
-  await transaction(control, async (tx) => {
-    await deleteOldAttempts(tx, ATTEMPTS_MAX - 1);
-    await insertAttempt(tx, { ...destination, ...authorized.secrets, tokenHash, seconds: ATTEMPT_SECONDS });
+  const attempt = { ...destination, ...authorized.secrets, tokenHash, seconds: ATTEMPT_SECONDS };
+  // An attempt that a crash loses is repeated.
+  const isStored = await lossyTransaction(control, async (tx) => {
+    await deleteEndedAttempts(tx);
+    if (destination.sessionHash !== null) await deleteAttemptsOfSession(tx, destination.sessionHash);
+    return insertAttempt(tx, { ...attempt, anonymousMax: ATTEMPTS_MAX });
   });
+  if (!isStored)
+    return { kind: "failed", code: "too_many_attempts", cause: `${ATTEMPTS_MAX} sign-ins are open` };
   return { kind: "started", url: authorized.url, token };
 }
 
@@ -39,9 +45,12 @@ export function endAttempt(control: Pool, token: string): Promise<SignOnAttempt 
 }
 
 /**
- * A path on this site, to which the browser returns. `/` for anything else, because a redirect must not lead to another site. Browsers
- * read a backslash as a slash, and ignore tabs and line breaks.
+ * A page of the dashboard, to which the browser returns. `/` for anything else, because a redirect must lead neither to another site nor
+ * to the API. Browsers read a backslash as a slash, and ignore tabs and line breaks.
  */
 export function readReturnPath(text: string | undefined): string {
-  return text !== undefined && text.length <= 1_000 && /^\/(?![/\\])[\x21-\x7e]*$/.test(text) ? text : "/";
+  if (text === undefined || text.length > 1_000 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return "/";
+  const path = URL.parse(text, "http://localhost")?.pathname ?? "";
+  // A percent sign could hide the first part.
+  return /^\/(manage|v1)(\/|$)|^\/[^/]*%|^\/\//i.test(path) ? "/" : text;
 }

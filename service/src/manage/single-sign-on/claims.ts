@@ -9,7 +9,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
-  /** In lower case. Null if the provider sends none. */
+  /** In lower case. Null if the provider sends none, or one with letters outside ASCII. */
   readonly email: string | null;
   readonly isEmailVerified: boolean;
   /** The values of the role claim. */
@@ -38,11 +38,16 @@ export function readPerson(
   return {
     issuer,
     subject,
-    email: typeof email === "string" ? email.toLowerCase() : null,
+    email: typeof email === "string" ? readAscii(email) : null,
     isEmailVerified: isVerified(verification(issuer, source), issuer),
     roleValues: roles === null ? [] : listTexts(idToken[roles.claim] ?? userInfo[roles.claim]),
     hostedDomain: typeof hd === "string" ? hd.toLowerCase() : null,
   };
+}
+
+/** Some letters outside ASCII, such as the Kelvin sign, become ASCII letters in lower case. So two addresses would become one. */
+function readAscii(email: string): string | null {
+  return /^[\x21-\x7e]+$/.test(email) ? email.toLowerCase() : null;
 }
 
 /** Entra ID has no `email_verified`. Its optional claim `xms_edov` is true if the tenant has verified the email's domain. */

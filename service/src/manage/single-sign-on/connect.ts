@@ -11,7 +11,7 @@ import { findMemberById, lockMembership, type Member } from "../../store/control
 import { deleteSignedOnSessionsOf, isSessionOpen } from "../../store/control/sessions.ts";
 import { type Person, refuseEmail, refusePerson } from "./claims.ts";
 import type { SignOnFailure } from "./failures.ts";
-import { mayUsePassword, type SignOnSettings } from "./settings.ts";
+import { mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
 
 export type ConnectOutcome =
   | { readonly kind: "connected" }
@@ -60,7 +60,7 @@ export function disconnectAccount(
   return transaction<DisconnectOutcome>(control, async (tx) => {
     await lockMembership(tx);
     const member = await findMemberById(tx, memberId);
-    if (member === null || !member.hasIdentity) return "not_connected";
+    if (member === null || !usesSignOn(settings, member)) return "not_connected";
     if (member.passwordHash === null || !mayUsePassword(settings, member)) return "no_password";
     await deleteIdentitiesOf(tx, memberId);
     await deleteSignedOnSessionsOf(tx, memberId);

@@ -47,12 +47,14 @@ class Misconfigured extends Error {
 /** Errors of the token endpoint that only the operator can fix. */
 const CLIENT_ERRORS = ["invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"];
 
-/** The failure without the provider's response, which can contain tokens. */
-export function failure(error: unknown): Failed {
+/** The failure without the provider's response, which can contain tokens. `rejected` is the code if the provider rejects our credentials. */
+export function failure(error: unknown, rejected: SignOnFailure = "provider_misconfigured"): Failed {
   const failed = (code: SignOnFailure, cause: string): Failed => ({ kind: "failed", code, cause });
   if (error instanceof Misconfigured) return failed("provider_misconfigured", error.message);
   if (error instanceof oidc.AuthorizationResponseError)
     return failed("provider_refused", shorten(error.error));
+  if (error instanceof oidc.WWWAuthenticateChallengeError)
+    return failed(rejected, `the provider rejected the credentials with status ${error.status}`);
   if (error instanceof oidc.ResponseBodyError) {
     const isClients = CLIENT_ERRORS.includes(error.error);
     return failed(isClients ? "provider_misconfigured" : "response_invalid", shorten(error.error));

@@ -165,13 +165,6 @@ test("an attempt expires after 10 minutes, and old attempts are deleted", async 
   expect(await finish(browser, callback)).toBe(problem("attempt_invalid"));
   await begin(managed, new Browser());
   expect(await database.count("control.sign_on_attempts")).toBe(1);
-  // The table is full of attempts that have not expired: the oldest is deleted.
-  await database.query(
-    `insert into control.sign_on_attempts (token_hash, state, nonce, verifier, return_path, expires_at)
-     select sha256(n::text::bytea), 's', 'n', 'v', '/', now() + make_interval(secs => n) from generate_series(1, 10000) as n`,
-  );
-  await begin(managed, new Browser());
-  expect(await database.count("control.sign_on_attempts")).toBe(10_000);
   expect(await endAttempt(cell, "unknown")).toBe(null);
 });
 
@@ -184,7 +177,12 @@ test.each([
   ["https://evil.test/", "/"],
   ["javascript:alert(1)", "/"],
   ["evil.test", "/"],
-  ["/%2F/evil.test", "/%2F/evil.test"],
+  ["/%2F/evil.test", "/"],
+  ["/manage/v1/session/oidc", "/"],
+  ["/projects/../Manage/v1/session/oidc", "/"],
+  ["/%6danage/v1/session/oidc", "/"],
+  ["/./v1/customers", "/"],
+  ["/managers", "/managers"],
   [`/${"x".repeat(1_000)}`, "/"],
   [undefined, "/"],
 ])("after a sign-in, %j leads to %j on this site", (next, path) => {

@@ -11,15 +11,17 @@ import {
   setSessionCookie,
 } from "../../edge/session-cookie.ts";
 import { TokenBuckets } from "../../edge/token-bucket.ts";
-import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { networkOf } from "../../primitives/network.ts";
 import { hashSecret } from "../../primitives/secret.ts";
 import { readDataFormat } from "../../store/cell/data-format.ts";
 import { strictObject } from "../fields.ts";
 import { type Call, type Operation, operation, redirectOperation } from "../operation.ts";
-import type { ManageParts } from "../parts.ts";
-import { visitOf } from "../people/session-reply.ts";
+import { MAIN_CELL, type ManageParts } from "../parts.ts";
+import { refusedChange } from "../people/passkey-operations.ts";
+import { findProof } from "../people/second-factor.ts";
+import { knowDevice, visitOf } from "../people/session-reply.ts";
+import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
 import { ATTEMPT_SECONDS, endAttempt, readReturnPath, startAttempt } from "./attempts.ts";
 import { connectAccount } from "./connect.ts";
 import { SIGN_ON_FAILURES, type SignOnFailure } from "./failures.ts";
@@ -28,23 +30,30 @@ import { CALLBACK_PATH } from "./settings.ts";
 import { signOn } from "./sign-on.ts";
 
 export const NOUN = "Single sign-on";
-/** Attempts per network: an initial burst, then a steady rate. Colleagues often share one network. */
-const ATTEMPTS = { size: 60, perSecond: 1 } as const;
+/** Sign-ins per network: an initial burst, then a steady rate. Colleagues often share one network. */
+const STARTS = { size: 60, perSecond: 1 } as const;
+/** Callbacks per network that belong to no sign-in. */
+const STRAY_CALLBACKS = { size: 60, perSecond: 1 } as const;
 const NETWORKS_MAX = 10_000;
-const MAIN_CELL = "main";
 /** The first data format with single sign-on. An older release would treat members without a password as not joined. */
 const DATA_FORMAT = 2;
 
 const LOG_IN_PAGE = "/log-in";
 const PROFILE_PAGE = "/workspace/settings/profile";
 
-/** The attempts to sign in that one process allows. */
-type Guard = { readonly admits: (request: FastifyRequest) => boolean };
+/** What one process allows. */
+type Guard = {
+  readonly admitsStart: (request: FastifyRequest) => boolean;
+  readonly admitsStray: (request: FastifyRequest) => boolean;
+};
 
 export function signOnOperations(parts: ManageParts): Operation[] {
-  const buckets = new TokenBuckets<string>(NETWORKS_MAX);
+  const starts = new TokenBuckets<string>(NETWORKS_MAX);
+  const strays = new TokenBuckets<string>(NETWORKS_MAX);
   const guard: Guard = {
-    admits: (request) => buckets.take(networkOf(addressOf(request)), ATTEMPTS, performance.now()) !== null,
+    admitsStart: (request) => starts.take(networkOf(addressOf(request)), STARTS, performance.now()) !== null,
+    admitsStray: (request) =>
+      strays.take(networkOf(addressOf(request)), STRAY_CALLBACKS, performance.now()) !== null,
   };
   return [
     operation({
@@ -97,7 +106,9 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
       const chosen = requireProvider(provider);
       const returnPath = readReturnPath(query.next);
       const back = (code: SignOnFailure) => pageWith(LOG_IN_PAGE, code, returnPath);
-      if (!guard.admits(request)) return back("too_many_attempts");
+      // Another site can make a browser load this path as an image, but cannot begin a sign-in with it.
+      if ((request.headers["sec-fetch-dest"] ?? "document") !== "document") return LOG_IN_PAGE;
+      if (!guard.admitsStart(request)) return back("too_many_attempts");
       if ((await single(cellNamed(MAIN_CELL), readDataFormat)) < DATA_FORMAT)
         return back("upgrade_unfinished");
       const started = await startAttempt(control, chosen, { returnPath, memberId: null, sessionHash: null });
@@ -111,7 +122,10 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
   });
 }
 
-function finishOperation({ control, signOn: provider, failedLogIns }: ManageParts, guard: Guard): Operation {
+function finishOperation(
+  { control, sessions, signOn: provider, failedLogIns }: ManageParts,
+  guard: Guard,
+): Operation {
   return redirectOperation({
     method: "GET",
     path: CALLBACK_PATH,
@@ -132,9 +146,10 @@ function finishOperation({ control, signOn: provider, failedLogIns }: ManagePart
     handle: async ({ request, reply }) => {
       const chosen = requireProvider(provider);
       const token = readAttemptCookie(request);
-      clearAttemptCookie(reply);
-      if (!guard.admits(request)) return pageWith(LOG_IN_PAGE, "too_many_attempts", "/");
       const attempt = token === null ? null : await endAttempt(control, token);
+      if (attempt === null && !guard.admitsStray(request))
+        return pageWith(LOG_IN_PAGE, "too_many_attempts", "/");
+      clearAttemptCookie(reply);
       const fail = (code: SignOnFailure, email: string | null, cause: string = SIGN_ON_FAILURES[code]) => {
         logFailure(request, { code, cause });
         failedLogIns
@@ -148,14 +163,19 @@ function finishOperation({ control, signOn: provider, failedLogIns }: ManagePart
       if (identified.kind === "failed") return fail(identified.code, null, identified.cause);
       const { person } = identified;
       const { memberId, sessionHash, returnPath } = attempt;
+      const cookie = readSessionCookie(request);
       if (memberId === null || sessionHash === null) {
-        const outcome = await signOn(control, chosen.settings, person, visitOf(request));
+        const previous = cookie === null ? null : hashSecret(cookie);
+        const outcome = await signOn(control, chosen.settings, person, { ...visitOf(request), previous });
         if (outcome.kind === "failed") return fail(outcome.code, person.email);
         setSessionCookie(reply, outcome.sessionToken, SIGNED_ON_SESSION_SECONDS);
+        await knowDevice(control, { request, reply }, outcome.memberId);
         return returnPath;
       }
-      const cookie = readSessionCookie(request);
       if (cookie === null || !hashSecret(cookie).equals(sessionHash)) return fail("attempt_invalid", null);
+      // The session can have ended at the provider: by the settings, without use, or because it lacks a second factor.
+      if ((await sessions.find(cookie, addressOf(request)))?.id !== memberId)
+        return fail("attempt_invalid", null);
       const connecting = { memberId, sessionHash, requestId: request.id };
       const outcome = await connectAccount(control, chosen.settings, person, connecting);
       return outcome.kind === "failed" ? fail(outcome.code, person.email) : returnPath;
@@ -176,10 +196,15 @@ export function requireProvider(provider: Provider | null): Provider {
 
 /** Starts connecting an account in an open session, and returns the provider's URL. */
 export async function startConnecting(
-  { control, provider }: { control: Pool; provider: Provider },
+  { control, cellNamed, provider }: Pick<ManageParts, "control" | "cellNamed"> & { provider: Provider },
   { request, reply }: Pick<Call, "request" | "reply">,
   { memberId, sessionHash }: { memberId: number; sessionHash: Buffer },
 ): Promise<string> {
+  await single(cellNamed(MAIN_CELL), (tx) =>
+    refuseUnfinishedUpgrade(tx, { feature: "Single sign-on", dataFormat: DATA_FORMAT }),
+  );
+  if ((await single(control, (tx) => findProof(tx, sessionHash))) === null)
+    throw refusedChange("log_in_again");
   const returnPath = `${PROFILE_PAGE}?connected=true`;
   const started = await startAttempt(control, provider, {
     returnPath,

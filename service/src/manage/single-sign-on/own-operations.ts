@@ -32,7 +32,7 @@ export const OwnSignOn = Type.Object({
 
 /** Operations on the caller's own account at the provider. */
 export function ownSignOnOperations(parts: ManageParts): Operation[] {
-  const { control, signOn } = parts;
+  const { control, cellNamed, signOn } = parts;
   return [
     operation({
       method: "GET",
@@ -71,14 +71,14 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
       summary: "Connect single sign-on",
       description:
         "Returns the provider's URL. Open it in the same browser within 10 minutes. The account must have your email address, verified " +
-        "by the provider.",
+        "by the provider. Needs a session that was opened within 10 minutes.",
       answer: Type.Object({
         url: Type.String({ examples: ["https://id.example.com/authorize?client_id=…"] }),
       }),
-      codes: ["not_found", "role_missing"],
+      codes: ["not_found", "role_missing", "recent_log_in_required", "upgrade_unfinished"],
       handle: async (call) => {
         const provider = requireProvider(signOn);
-        return { url: await startConnecting({ control, provider }, call, sessionOf(call)) };
+        return { url: await startConnecting({ control, cellNamed, provider }, call, sessionOf(call)) };
       },
     }),
     operation({

@@ -178,6 +178,10 @@ test("a provider that is down stops neither the service nor passwords, and recov
   const { body } = await manage("POST", "/manage/v1/single-sign-on/test");
   expect(body["findings"]).toMatchObject([{ name: "metadata", level: "failure" }]);
   await startProvider(service.url, { ada: person("ada@example.com") }, {}, providersPort);
+  // The failure is remembered for three seconds.
+  const start = async () =>
+    (await fetch(`${service.url}${SESSION}/oidc`, { redirect: "manual" })).headers.get("location");
+  await expect.poll(start, { timeout: 6_000, interval: 500 }).toContain("/auth?");
   expect((await signOnAs(managed, "ada")).end).toBe("/");
 });
 

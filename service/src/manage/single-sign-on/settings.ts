@@ -56,6 +56,33 @@ export function mayUsePassword(
   return owner === null || (email === owner && role === "owner");
 }
 
+type Credentials = { readonly passwordHash: string | null; readonly issuers: readonly string[] };
+
+/** Whether the member has accepted the invitation, with a password or with single sign-on. An account at an earlier provider does not count. */
+export function hasJoined(
+  settings: Pick<SignOnSettings, "issuer"> | null,
+  { passwordHash, issuers }: Credentials,
+): boolean {
+  return passwordHash !== null || usesSignOn(settings, { issuers });
+}
+
+/** Whether the member has connected an account at the current provider. */
+export function usesSignOn(
+  settings: Pick<SignOnSettings, "issuer"> | null,
+  { issuers }: Pick<Credentials, "issuers">,
+): boolean {
+  return settings !== null && issuers.includes(settings.issuer);
+}
+
+/** Whether the member can log in with the current settings. */
+export function canLogIn(
+  settings: Pick<SignOnSettings, "issuer" | "onlyLocalOwner"> | null,
+  member: Credentials & { readonly email: string; readonly role: Role | null },
+): boolean {
+  const hasPassword = member.passwordHash !== null && mayUsePassword(settings, member);
+  return hasPassword || usesSignOn(settings, member);
+}
+
 export const GOOGLE = "https://accounts.google.com";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -89,6 +116,13 @@ export function readSignOnSettings(
   const allowedDomains = readDomains(read("OIDC_ALLOWED_DOMAINS"), problems);
   if (allowedDomains === null && issuer === GOOGLE)
     problems.push("OIDC_ALLOWED_DOMAINS must be set for Google, because anyone can have a Google account");
+  const onlyLocalOwner = readLocalOwner(
+    { only: read("OIDC_ONLY"), owner: read("OIDC_LOCAL_OWNER") },
+    problems,
+  );
+  const firstOwner = environment["INIT_OWNER_EMAIL"]?.toLowerCase() || onlyLocalOwner;
+  if (onlyLocalOwner !== null && firstOwner !== onlyLocalOwner)
+    problems.push("INIT_OWNER_EMAIL and OIDC_LOCAL_OWNER must be the same email, because OIDC_ONLY is set");
   return {
     issuer,
     clientId: clientId ?? "",
@@ -97,12 +131,21 @@ export function readSignOnSettings(
     scopes,
     allowedDomains,
     roles: readRoles({ claim: read("OIDC_ROLE_CLAIM"), roles: read("OIDC_ROLES") }, problems),
-    onlyLocalOwner: readLocalOwner({ only: read("OIDC_ONLY"), owner: read("OIDC_LOCAL_OWNER") }, problems),
+    onlyLocalOwner,
   };
 }
 
 /** Entra's names for "every tenant". The last one is the tenant of all personal accounts. */
 const ENTRA_SHARED = ["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"];
+
+/** Anyone, or every customer of the provider, has accounts at these issuers. Google is shared too, but names an account's company. */
+const SHARED = [
+  "gitlab.com",
+  "appleid.apple.com",
+  "slack.com",
+  "login.salesforce.com",
+  "test.salesforce.com",
+];
 
 /** Why an issuer cannot be used, or null. An issuer that many companies share would let strangers claim our members' addresses. */
 function findIssuerProblem(issuer: string): string | null {
@@ -114,6 +157,8 @@ function findIssuerProblem(issuer: string): string | null {
   );
   if (isEntra && (ENTRA_SHARED.includes(tenant) || !/^[0-9a-f-]{36}$/.test(tenant)))
     return "must name one tenant: use https://login.microsoftonline.com/TENANT_ID/v2.0 with your directory (tenant) ID, a UUID";
+  if (SHARED.includes(url.hostname))
+    return "must belong to your company alone, and many companies share this provider";
   if (/[{}]|%7b|%7d/i.test(issuer))
     return "must not contain a placeholder such as {tenantid}: use the URL of your own tenant";
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname))

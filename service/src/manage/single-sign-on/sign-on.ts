@@ -10,51 +10,86 @@ import { endLinksOf, findInvitation } from "../../store/control/links.ts";
 import {
   findMemberByEmail,
   findMemberById,
-  hasJoined,
   lockMembership,
   type Member,
   updateMember,
 } from "../../store/control/members.ts";
+import { deleteSession } from "../../store/control/sessions.ts";
 import { findMemberOfLink } from "../people/accept-link.ts";
 import { summarizeMember } from "../people/describe-member.ts";
 import { endAccess } from "../people/member-access.ts";
 import { insertSessionIn, type Visit } from "../people/sign-in.ts";
 import { claimedRole, type Person, refuseEmail, refusePerson } from "./claims.ts";
 import type { SignOnFailure } from "./failures.ts";
-import type { SignOnSettings } from "./settings.ts";
+import { hasJoined, type SignOnSettings } from "./settings.ts";
 
 export type SignOnOutcome =
-  | { readonly kind: "signed_in"; readonly sessionToken: string }
-  | { readonly kind: "failed"; readonly code: SignOnFailure };
+  | { readonly kind: "signed_in"; readonly memberId: number; readonly sessionToken: string }
+  /** `isKept` if the failure itself ended the member's access. */
+  | { readonly kind: "failed"; readonly code: SignOnFailure; readonly isKept: boolean };
 
-const failed = (code: SignOnFailure): SignOnOutcome => ({ kind: "failed", code });
+type Failure = SignOnOutcome & { kind: "failed" };
 
-/** Logs a person in whom the provider has identified. The first sign-in accepts an open invitation to the person's email. */
+const failed = (code: SignOnFailure, isKept = false): Failure => ({ kind: "failed", code, isKept });
+
+/**
+ * Logs a person in whom the provider has identified. The first sign-in accepts an open invitation to the person's email. `previous` is
+ * the browser's session, which ends.
+ */
 export function signOn(
   control: Pool,
   settings: SignOnSettings,
   person: Person,
-  visit: Visit,
+  visit: Visit & { readonly previous: Buffer | null },
 ): Promise<SignOnOutcome> {
   return transaction<SignOnOutcome>(
     control,
     async (tx) => {
-      const refused = refusePerson(settings, person);
-      if (refused !== null) return failed(refused);
       await lockMembership(tx);
       const memberId = await findMemberOfIdentity(tx, person);
+      const refused = refusePerson(settings, person);
+      if (refused !== null) {
+        const ends = refused === "role_not_mapped" && memberId !== null;
+        return failed(
+          refused,
+          ends && (await endUnmapped(tx, settings, await getMember(tx, memberId), visit)),
+        );
+      }
       const found =
         memberId === null ? await join(tx, settings, person, visit) : await getMember(tx, memberId);
       if ("code" in found) return found;
+      if (visit.previous !== null) await deleteSession(tx, visit.previous);
       const member = await applyRole(tx, settings, person, found, visit);
       await touchIdentity(tx, person);
       return {
         kind: "signed_in",
+        memberId: member.id,
         sessionToken: await insertSessionIn(tx, member, visit, "single_sign_on", person.issuer),
       };
     },
-    ({ kind }) => kind === "signed_in",
+    (outcome) => outcome.kind === "signed_in" || outcome.isKept,
   );
+}
+
+/** Ends the access of a member who lost every role at the provider, as a demotion does. False for an owner, whose role is Purser's. */
+async function endUnmapped(
+  tx: Tx,
+  { roles }: SignOnSettings,
+  { id, workspaceId, email, role }: Member,
+  { requestId }: Visit,
+): Promise<boolean> {
+  if (role === "owner") return false;
+  const actor: Actor = { kind: "system", id: null, requestId };
+  await endAccess(tx, actor, { id });
+  await insertControlAudit(tx, {
+    workspaceId,
+    actor,
+    action: "member.access_ended",
+    subject: email,
+    before: null,
+    after: { reason: "role_not_mapped", claim: roles?.claim },
+  });
+  return true;
 }
 
 async function getMember(tx: Tx, id: number): Promise<Member> {
@@ -69,17 +104,18 @@ async function join(
   settings: SignOnSettings,
   person: Person,
   { requestId }: Visit,
-): Promise<Member | (SignOnOutcome & { kind: "failed" })> {
-  const no = (code: SignOnFailure) => ({ kind: "failed", code }) as const;
+): Promise<Member | Failure> {
   const refused = refuseEmail(settings, person);
-  if (refused !== null) return no(refused);
+  if (refused !== null) return failed(refused);
   const member = await findMemberByEmail(tx, person.email ?? "");
-  if (member === null) return no("not_invited");
+  if (member === null) return failed("not_invited");
   // Otherwise, the next owner of an employee's old address could take over the employee's account in Purser.
-  if (hasJoined(member)) return no("connect_first");
+  if (hasJoined(settings, member)) return failed("connect_first");
   const invitation = await findInvitation(tx, member.id);
-  if (invitation === null || (await findMemberOfLink(tx, invitation)) === null) return no("not_invited");
-  if (!(await insertIdentity(tx, { ...person, memberId: member.id }))) return no("account_in_use");
+  // The link of `purser reset-owner` is for the person who runs the command, not for an account at the provider.
+  if (invitation?.createdBy?.kind === "command") return failed("not_invited");
+  if (invitation === null || (await findMemberOfLink(tx, invitation)) === null) return failed("not_invited");
+  if (!(await insertIdentity(tx, { ...person, memberId: member.id }))) return failed("account_in_use");
   await endLinksOf(tx, member.id);
   await insertControlAudit(tx, {
     workspaceId: member.workspaceId,

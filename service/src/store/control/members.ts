@@ -10,6 +10,7 @@ import {
   type Part,
   type RowOf,
   text,
+  textList,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { Role } from "../../primitives/role.ts";
@@ -17,11 +18,6 @@ import { projectRoles, storedRole, workspaceRole } from "./member-roles.ts";
 
 export function hasPasskey(member: string): Part<boolean> {
   return boolean(`exists (select from control.passkeys as p where p.member_id = ${member}.id)`);
-}
-
-/** SQL condition that is true for members who have connected single sign-on. */
-function hasIdentity(member: string): string {
-  return `exists (select from control.identities as i where i.member_id = ${member}.id)`;
 }
 
 const MEMBER = describeRow({
@@ -34,21 +30,13 @@ const MEMBER = describeRow({
   projectRoles: projectRoles("m.id"),
   /** Null if the member has not set a password. */
   passwordHash: orNull(text("m.password_hash")),
-  /** Whether the member has connected single sign-on. */
-  hasIdentity: boolean(hasIdentity("m")),
+  /** The single sign-on providers at which the member has connected an account, also those of earlier settings. */
+  issuers: textList("array(select i.issuer from control.identities as i where i.member_id = m.id)"),
   createdAt: instant("m.created_at"),
   hasPasskey: hasPasskey("m"),
 });
 
 export type Member = RowOf<typeof MEMBER>;
-
-/** Whether the member has accepted the invitation, with a password or with single sign-on. */
-export function hasJoined({
-  passwordHash,
-  hasIdentity,
-}: Pick<Member, "passwordHash" | "hasIdentity">): boolean {
-  return passwordHash !== null || hasIdentity;
-}
 
 const COUNT = statement("members.count", "select count(*) from control.members where removed_at is null");
 
@@ -118,25 +106,23 @@ export function listMembers(
   return listRows(tx, LIST, [page.workspaceId, page.after, page.limit], MEMBER);
 }
 
-const COUNT_OTHER_OWNERS = statement(
-  "members.count_other_owners",
+const LIST_OTHER_OWNERS = statement(
+  "members.list_other_owners",
   `
-  select count(*)
+  select ${MEMBER.list}
   from control.members as m
   where m.workspace_id = $1
     and m.id <> $2
     and m.role = 'owner'
-    and (m.password_hash is not null or ${hasIdentity("m")})
     and m.removed_at is null`,
 );
 
-/** Counts only owners who have joined, because an invited owner cannot log in yet. */
-export async function countOtherOwners(
+/** Lists the other owners, also those who cannot log in. */
+export function listOtherOwners(
   tx: Tx,
   { workspaceId, id }: { workspaceId: number; id: number },
-): Promise<number> {
-  const { rows } = await tx.run(COUNT_OTHER_OWNERS, [workspaceId, id]);
-  return readInteger(rows[0]?.[0]);
+): Promise<Member[]> {
+  return listRows(tx, LIST_OTHER_OWNERS, [workspaceId, id], MEMBER);
 }
 
 const INSERT = statement(
@@ -149,7 +135,7 @@ const INSERT = statement(
 
 export async function insertMember(
   tx: Tx,
-  member: Omit<Member, "id" | "projectRoles" | "createdAt" | "hasPasskey" | "hasIdentity">,
+  member: Omit<Member, "id" | "projectRoles" | "createdAt" | "hasPasskey" | "issuers">,
 ): Promise<number> {
   const { workspaceId, email, name, role, passwordHash } = member;
   const { rows } = await tx.run(INSERT, [workspaceId, email, name, storedRole(role), passwordHash]);

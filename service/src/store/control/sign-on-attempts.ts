@@ -17,25 +17,30 @@ export type SignOnAttempt = RowOf<typeof ATTEMPT>;
 
 const DELETE_ENDED = statement(
   "sign_on_attempts.delete_ended",
-  "delete from control.sign_on_attempts where expires_at <= clock_timestamp()",
-);
-
-const DELETE_BEYOND = statement(
-  "sign_on_attempts.delete_beyond",
   `
   delete from control.sign_on_attempts
   where token_hash in (
     select a.token_hash
     from control.sign_on_attempts as a
-    order by a.expires_at desc
-    offset $1
+    where a.expires_at <= clock_timestamp()
+    order by a.expires_at
+    limit 100
+    for update skip locked
   )`,
 );
 
-/** Deletes expired attempts, and the oldest of the others beyond `kept`, so that anonymous callers cannot fill the table. */
-export async function deleteOldAttempts(tx: Tx, kept: number): Promise<void> {
+/** Deletes up to 100 expired attempts. Skips locked rows, so that concurrent sign-ins do not wait for each other. */
+export async function deleteEndedAttempts(tx: Tx): Promise<void> {
   await tx.run(DELETE_ENDED);
-  await tx.run(DELETE_BEYOND, [kept]);
+}
+
+const DELETE_OF_SESSION = statement(
+  "sign_on_attempts.delete_of_session",
+  "delete from control.sign_on_attempts where session_hash = $1",
+);
+
+export async function deleteAttemptsOfSession(tx: Tx, sessionHash: Buffer): Promise<void> {
+  await tx.run(DELETE_OF_SESSION, [sessionHash]);
 }
 
 const INSERT = statement(
@@ -43,15 +48,34 @@ const INSERT = statement(
   `
   insert into control.sign_on_attempts
     (token_hash, state, nonce, verifier, return_path, member_id, session_hash, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8))`,
+  select $1::bytea, $2, $3, $4, $5, $6::integer, $7::bytea, clock_timestamp() + make_interval(secs => $8)
+  where $6::integer is not null
+    or (select count(*) from control.sign_on_attempts as a where a.member_id is null) < $9`,
 );
 
+/** Stores an attempt. False if `anonymousMax` attempts of people who are not logged in are open, or a few more. */
 export async function insertAttempt(
   tx: Tx,
-  { tokenHash, seconds, ...attempt }: SignOnAttempt & { tokenHash: Buffer; seconds: number },
-): Promise<void> {
+  {
+    tokenHash,
+    seconds,
+    anonymousMax,
+    ...attempt
+  }: SignOnAttempt & { tokenHash: Buffer; seconds: number; anonymousMax: number },
+): Promise<boolean> {
   const { state, nonce, verifier, returnPath, memberId, sessionHash } = attempt;
-  await tx.run(INSERT, [tokenHash, state, nonce, verifier, returnPath, memberId, sessionHash, seconds]);
+  const { rowCount } = await tx.run(INSERT, [
+    tokenHash,
+    state,
+    nonce,
+    verifier,
+    returnPath,
+    memberId,
+    sessionHash,
+    seconds,
+    anonymousMax,
+  ]);
+  return rowCount === 1;
 }
 
 const USE = statement(
