@@ -43,6 +43,7 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
     ...fromAddresses(entry),
     ...becauseOf(entry),
   ],
+  "member.access_ended": (entry) => ["ended all access of ", subject(entry), ...becauseOf(entry)],
   "member.sign_on_connected": () => ["connected single sign-on"],
   "member.sign_on_disconnected": () => ["disconnected single sign-on"],
   "member.password_refused": (entry) => [

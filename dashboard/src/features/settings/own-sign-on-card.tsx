@@ -7,12 +7,13 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { SIGN_ON_PROBLEMS } from "../../format/sign-on.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { Callout } from "../../ui/callout.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { ownSignOnQuery } from "../workspace/queries.ts";
+import { LogInAgain } from "./log-in-again.tsx";
 
 const route = getRouteApi("/signed-in/workspace/settings/profile");
 
@@ -47,7 +48,7 @@ function Connect() {
   return (
     <>
       <p>Your company account must have the same email as your account here.</p>
-      <ProblemCallout error={connect.error} />
+      <LogInAgain error={connect.error} />
       <div className="flex justify-end">
         <Button
           tone="primary"
