@@ -71,6 +71,11 @@ test.each([
     /^OIDC_ROLES contains "a" twice/,
   ],
   [{ ...WHOLE, OIDC_ONLY: "true" }, SECRET, /^OIDC_LOCAL_OWNER must be the email/],
+  [
+    { ...WHOLE, OIDC_ONLY: "true", OIDC_LOCAL_OWNER: "a@b.c", INIT_OWNER_EMAIL: "first@b.c" },
+    SECRET,
+    /^INIT_OWNER_EMAIL and OIDC_LOCAL_OWNER must be the same/,
+  ],
   [{ ...WHOLE, OIDC_ONLY: "yes" }, SECRET, /^OIDC_ONLY must be true or false/],
   [{ ...WHOLE, OIDC_LOCAL_OWNER: "a@b.c" }, SECRET, /^OIDC_LOCAL_OWNER has an effect only with OIDC_ONLY/],
 ])("%j is rejected, and the message names the setting", (environment, secret, message) => {
@@ -87,6 +92,8 @@ test.each([
   ["https://login.microsoftonline.com/{tenantid}/v2.0", /name one tenant/],
   ["https://login.microsoftonline.us/common/v2.0", /name one tenant/],
   ["https://sts.windows.net/common/", /name one tenant/],
+  ["https://gitlab.com", /belong to your company alone/],
+  ["https://slack.com", /belong to your company alone/],
   ["https://id.example.com/{tenant}", /placeholder/],
   ["https://id.example.com/%7Btenant%7D", /placeholder/],
   ["http://id.example.com", /must start with https/],
