@@ -6,7 +6,7 @@ import type { Change, Entry, HoldChange, Notice, NoticeDetails } from "./entry.t
 import { limitPosition } from "./limits.ts";
 import { findOverride } from "./overrides.ts";
 import { requestTopUps, type TopUpMode } from "./top-ups.ts";
-import { balanceOf, heldIn, type Low, type Peak, type Wallet } from "./wallet.ts";
+import { type Low, ledgerBalanceOf, type Peak, type Wallet } from "./wallet.ts";
 
 /** A change before anyone has noticed it. */
 type Made = Omit<Change, "notices" | "due">;
@@ -51,7 +51,7 @@ export function isFinal(notice: Notice, next: Wallet, catalog: Catalog): boolean
   if (notice.type !== "balance.low" && notice.type !== "balance.depleted") return true;
   const pool = [...catalog.pools.values()].find(({ key }) => key === notice.pool);
   assert(pool !== undefined, "a pool is never deleted");
-  return totalOf(next, pool.id) === notice.balance;
+  return ledgerBalanceOf(next, pool.id) === notice.balance;
 }
 
 /** A balance below this threshold has no credits. */
@@ -92,14 +92,14 @@ function findLow({ lows }: Wallet, pool: PoolId): number | undefined {
 function lowsOf(wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Low[] {
   const kept = wallet.lows.filter(({ pool }) => !falls.has(pool));
   const fallen = [...falls].map(([pool, { low }]): Low => ({ pool, balance: low }));
-  return [...kept, ...fallen.filter(({ pool, balance }) => balance < totalOf(wallet, pool))];
+  return [...kept, ...fallen.filter(({ pool, balance }) => balance < ledgerBalanceOf(wallet, pool))];
 }
 
 function balanceNotices(catalog: Catalog, wallet: Wallet, falls: ReadonlyMap<PoolId, Fall>): Notice[] {
   return [...falls].flatMap(([id, { from, low, at: effectiveAt }]) => {
     const { key: pool, lowBalances: ofPool } = getPool(catalog, id);
     const lowBalances = wallet.alerts.pools.find((own) => own.pool === id)?.lowBalances ?? ofPool;
-    const balance = totalOf(wallet, id);
+    const balance = ledgerBalanceOf(wallet, id);
     const isCrossed = (threshold: number): boolean => from >= threshold && low < threshold;
     const crossed: NoticeDetails[] = lowBalances
       .filter(isCrossed)
@@ -108,10 +108,6 @@ function balanceNotices(catalog: Catalog, wallet: Wallet, falls: ReadonlyMap<Poo
     if (isCrossed(0)) crossed.push({ type: "overage.started", pool });
     return crossed.map((details) => ({ ...details, effectiveAt }));
   });
-}
-
-function totalOf(wallet: Wallet, pool: PoolId): number {
-  return balanceOf(wallet, pool) + heldIn(wallet, pool);
 }
 
 /** How a counter changed. `peak` is its highest value before the change. */

@@ -10,7 +10,7 @@ import {
 import { type Catalog, getPool } from "./catalog.ts";
 import type { NewGrant, Notice } from "./entry.ts";
 import { periodAt } from "./period.ts";
-import { balanceOf, heldIn, type Wallet } from "./wallet.ts";
+import { ledgerBalanceOf, type Wallet } from "./wallet.ts";
 
 /**
  * Which requests a change may make. Usage opens requests in every pool, and a new rule only in its own: a revocation, a refund or the end of a
@@ -44,7 +44,7 @@ export function requestTopUps(
     const { number, requestedAt, attempt } = open;
     const { below, credits } = rule;
     const { key } = getPool(catalog, pool);
-    const balance = totalOf(wallet, pool);
+    const balance = ledgerBalanceOf(wallet, pool);
     notices.push({
       type: "topup.due",
       ...{ pool: key, below, balance, credits },
@@ -63,11 +63,7 @@ export function needsTopUp(
   { below }: TopUpRule,
 ): boolean {
   const { isBlocked, assignment } = wallet;
-  return !isBlocked && assignment !== null && !assignment.isDefault && totalOf(wallet, pool) < below;
-}
-
-function totalOf(wallet: Pick<Wallet, "grants" | "held">, pool: PoolId): number {
-  return balanceOf(wallet, pool) + heldIn(wallet, pool);
+  return !isBlocked && assignment !== null && !assignment.isDefault && ledgerBalanceOf(wallet, pool) < below;
 }
 
 /** Whether a request is due although nothing else has changed, for example because a day has passed. */

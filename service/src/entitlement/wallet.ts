@@ -286,6 +286,10 @@ export function heldIn({ held }: Pick<Wallet, "held">, pool: PoolId): number {
   return credits;
 }
 
+/** The balance of a pool in the ledger, which includes held credits. */
+export const ledgerBalanceOf = (wallet: Pick<Wallet, "grants" | "held">, pool: PoolId): number =>
+  balanceOf(wallet, pool) + heldIn(wallet, pool);
+
 /** The credits of a grant that open holds set aside. */
 export function heldOf(wallet: Pick<Wallet, "held">, grant: number): number {
   return findHeld(wallet, grant)?.credits ?? 0;

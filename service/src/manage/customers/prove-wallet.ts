@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
+import { ledgerBalanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import type { Instant, PoolId } from "../../primitives/brand.ts";
@@ -97,7 +97,7 @@ function describePool(
     // A pool missing from the catalog is reported too, but has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
-    grantsLeft: wallet === null ? null : balanceOf(wallet, id) + heldIn(wallet, id),
+    grantsLeft: wallet === null ? null : ledgerBalanceOf(wallet, id),
     balance: sum?.balanceAfter ?? 0,
   };
 }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
+import { ledgerBalanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type Instant, type PoolId } from "../../primitives/brand.ts";
@@ -107,7 +107,7 @@ async function balancesAt(
   // Computed backward, because a moment without a known entry has the balance of the next moment.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
-    balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool) + heldIn(wallet, pool));
+    balances.push(known.get(sequence) ?? balances.at(-1) ?? ledgerBalanceOf(wallet, pool));
   return balances.reverse();
 }
 
