@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
+import { BASE_32_DIGITS } from "../primitives/public-id.ts";
 import { type ShortHash, shortHash } from "./fingerprint.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 /** A ULID in Crockford's base 32. The first digit has only 3 bits, because a ULID has 128 bits. */
 const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
-const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
  * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID starts with its time, and so does its hash: 48 bits of time, then
@@ -30,6 +30,6 @@ function timeOf(key: string): string | null {
 
 function ulidTime(key: string): string {
   let time = 0;
-  for (let at = 0; at < 10; at++) time = time * 32 + ULID_DIGITS.indexOf(key.charAt(at));
+  for (let at = 0; at < 10; at++) time = time * 32 + BASE_32_DIGITS.indexOf(key.charAt(at));
   return time.toString(16).padStart(12, "0");
 }

@@ -2,9 +2,9 @@ import { assert } from "./assert.ts";
 import { TIME_MAX } from "./timestamp.ts";
 import type { Uuid } from "./uuid.ts";
 
-/** Crockford's base 32 in lower case, without i, l, o and u. */
-const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-const CODES = Buffer.from(ALPHABET);
+/** The digits of Crockford's base 32 in lower case: without i, l, o and u, which are easy to confuse. */
+export const BASE_32_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+const CODES = Buffer.from(BASE_32_DIGITS);
 /** A reused buffer, because appending to a string digit by digit would allocate thirty strings. */
 const DIGITS = Buffer.alloc(32);
 
@@ -38,7 +38,7 @@ export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null
   let held = -2;
   let at = 0;
   for (const digit of digits) {
-    const value = ALPHABET.indexOf(digit);
+    const value = BASE_32_DIGITS.indexOf(digit);
     if (value < 0) return null;
     bits = (bits << 5) | value;
     held += 5;

@@ -1,11 +1,10 @@
 import { randomInt } from "node:crypto";
 import type { Tx } from "../../postgres/statement.ts";
+import { BASE_32_DIGITS } from "../../primitives/public-id.ts";
 import { hashSecret } from "../../primitives/secret.ts";
 import { deleteRecoveryCodesOf, insertRecoveryCodes } from "../../store/control/recovery-codes.ts";
 
 export const RECOVERY_CODES = 10;
-/** 32 characters without i, l, o and u, which are easy to confuse. */
-const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 /** 80 random bits, so that a plain hash is enough. */
 const CODE_LENGTH = 16;
 
@@ -23,6 +22,9 @@ export function hashRecoveryCode(code: string): Buffer {
 }
 
 function makeCode(): string {
-  const digits = Array.from({ length: CODE_LENGTH }, () => DIGITS[randomInt(DIGITS.length)] ?? "").join("");
+  const digits = Array.from(
+    { length: CODE_LENGTH },
+    () => BASE_32_DIGITS[randomInt(BASE_32_DIGITS.length)] ?? "",
+  ).join("");
   return digits.replaceAll(/.{4}(?=.)/g, "$&-");
 }
