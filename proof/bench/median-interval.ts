@@ -46,7 +46,7 @@ export const RATIO_MIN = 0.97;
 
 export type Verdict = "not slower" | "slower" | "cannot tell";
 
-/** What the ratio of throughputs must be: "not slower" from `min` on. An interval below `slowerBelow` proves the opposite. */
+/** Bounds of the ratio of throughputs: "not slower" from `min` on. An interval below `slowerBelow` proves the opposite. */
 export type RatioBound = { readonly min: number; readonly slowerBelow: number };
 
 export const NO_COST: RatioBound = { min: RATIO_MIN, slowerBelow: 1 };

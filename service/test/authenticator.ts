@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** What an attacker changes about a response. Everything else is correct. */
+/** The parts of a response that an attacker changes. Everything else is correct. */
 export type Forgery = {
   readonly challenge?: string;
   readonly origin?: string;

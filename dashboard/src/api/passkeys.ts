@@ -54,7 +54,7 @@ export function promptForNewPasskey(optionsJSON: CreationOptions): Promise<Regis
   return startRegistration({ optionsJSON });
 }
 
-/** What went wrong in a browser's prompt. Null for errors from the API. */
+/** The problem in a browser's prompt. Null for errors from the API. */
 export function explainPrompt(error: unknown): string | null {
   if (error === null || error instanceof ApiProblem) return null;
   const code = error instanceof WebAuthnError ? error.code : null;

@@ -23,7 +23,7 @@ export type LocalPayments = {
   readonly url: string;
   /** Newest first, as Stripe lists them. */
   readonly payments: Payment[];
-  /** What happens to the next payments. */
+  /** The outcome of the next payments. */
   outcome: "succeeded" | "declined" | "processing";
   /** How many of the next payments are made without a response. */
   lost: number;

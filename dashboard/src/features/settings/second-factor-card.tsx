@@ -24,7 +24,7 @@ const CHOICES = [
   { value: "viewer", name: "Everyone", note: "All members, including viewers." },
 ] as const satisfies readonly { value: Required; name: string; note: string }[];
 
-/** Who needs a passkey in addition to the password. */
+/** The members who need a passkey in addition to the password. */
 export function SecondFactorCard() {
   const { data: workspace } = useSuspenseQuery(workspaceQuery);
   const isOwner = useMayActAs("owner");

@@ -41,7 +41,7 @@ const DATA_FORMAT = 2;
 const LOG_IN_PAGE = "/log-in";
 const PROFILE_PAGE = "/workspace/settings/profile";
 
-/** What one process allows. */
+/** The limits of one process. */
 type Guard = {
   readonly admitsStart: (request: FastifyRequest) => boolean;
   readonly admitsStray: (request: FastifyRequest) => boolean;

@@ -4,7 +4,7 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import { brandAs, type FeatureId, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { readEnd } from "./assignment-state.ts";
 
-// What a wallet remembers for notices: [[low…], [peak…]], and [[low…], [peak…], [rule…], [topUps…], topUpCount] if it has or had rules.
+// The memory of a wallet for notices: [[low…], [peak…]], and [[low…], [peak…], [rule…], [topUps…], topUpCount] if it has or had rules.
 //
 //   low     [pool, balance]
 //   peak    [feature, assignment | period, end, used]

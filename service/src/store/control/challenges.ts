@@ -1,7 +1,7 @@
 import { bytes, describeRow, findRow, integer, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 
-/** What the member does with a passkey: log in, set up the first passkey during a login, or register one in a session. */
+/** The purpose of a challenge: log in, set up the first passkey during a login, or register one in a session. */
 export type ChallengePurpose = "log_in" | "set_up" | "register";
 
 const CHALLENGE = describeRow({

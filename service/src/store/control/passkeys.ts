@@ -31,7 +31,7 @@ const PASSKEY = describeRow({
 
 export type Passkey = RowOf<typeof PASSKEY>;
 
-/** What decides whether a member needs a second factor. The row is of `control.members as m` and `control.workspaces as w`. */
+/** The facts that decide whether a member needs a second factor. The row is of `control.members as m` and `control.workspaces as w`. */
 export const FACTORS = describeRow({
   /** The highest role in the workspace or in any environment. */
   role: derive(

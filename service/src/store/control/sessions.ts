@@ -20,7 +20,7 @@ import { hasPasskey } from "./members.ts";
 import { FACTORS } from "./passkeys.ts";
 import { obeysRules, ruleValues, type SessionRules } from "./session-rules.ts";
 
-/** What a session was opened with. `password` stands for a password or a link, without a second factor. */
+/** The way a session was opened. `password` stands for a password or a link, without a second factor. */
 const OPENED_WITH = ["password", "passkey", "recovery_code", "single_sign_on"] as const;
 export type OpenedWith = (typeof OPENED_WITH)[number];
 

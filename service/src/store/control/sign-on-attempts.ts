@@ -12,7 +12,7 @@ const ATTEMPT = describeRow({
   sessionHash: orNull(bytes("a.session_hash")),
 });
 
-/** What must match when the provider redirects the browser back. */
+/** The values that must match when the provider redirects the browser back. */
 export type SignOnAttempt = RowOf<typeof ATTEMPT>;
 
 const DELETE_ENDED = statement(
