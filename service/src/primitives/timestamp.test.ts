@@ -91,3 +91,16 @@ test("a time is rejected if its offset moves it outside the years 1000 to 9999",
   }
   expect(parseTimestamp("9999-12-31T23:59:59.999Z")).toEqual({ kind: "instant", at: 253_402_300_799_999 });
 });
+
+test("a time is formatted like toISOString, on any day and in any order", () => {
+  const times = fc.integer({ min: -30_610_224_000_000, max: 253_402_300_799_999 });
+  const near = fc.integer({ min: -2 * 86_400_000, max: 2 * 86_400_000 });
+  fc.assert(
+    fc.property(times, fc.array(near), (at, steps) => {
+      for (const step of [0, ...steps]) {
+        const time = Math.min(Math.max(at + step, -30_610_224_000_000), 253_402_300_799_999);
+        expect(formatTimestamp(brandAs<Instant>(time))).toBe(new Date(time).toISOString());
+      }
+    }),
+  );
+});
