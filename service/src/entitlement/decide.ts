@@ -203,7 +203,8 @@ function findDenial(wallet: Wallet, items: readonly Priced[]): Denial | null {
   return null;
 }
 
-function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced): Reason | null {
+function findReason(wallet: Wallet, item: Priced): Reason | null {
+  const { terms, before, quantity } = item;
   const { balance, limit } = before;
   if (wallet.isBlocked) return "customer_blocked";
   if (wallet.assignment === null) return "no_active_plan";
