@@ -18,7 +18,7 @@ test("a rule for top-ups is set, requests one top-up, is closed by a purchase, a
   expect(await page.getByRole("button", { name: "Save alerts in test" }).isDisabled()).toBe(true);
   await page.getByLabel("Balance below").fill("50");
   await page.getByLabel("Credits to request").fill("200");
-  await page.getByLabel("At most per month").fill("3");
+  await page.getByLabel("Maximum top-ups per month").fill("3");
   await page.getByRole("button", { name: "API call" }).click();
   await page.getByText('{"pools":{"credits":{"topUp":{"below":50,"credits":200,"monthlyMax":3}}}}').waitFor();
   await expectAccessible(page);
@@ -50,11 +50,11 @@ test("a rule for top-ups is set, requests one top-up, is closed by a purchase, a
 
   // Removed by keyboard. Other rules of the pool are kept.
   await page.goto(`${ADA}?do=edit-alerts`);
-  await page.getByLabel("Low balances").selectOption("Own thresholds");
-  await page.getByLabel("Own thresholds").fill("70");
+  await page.getByLabel("Low balances").selectOption("Custom thresholds");
+  await page.getByLabel("Custom thresholds").fill("70");
   await page.getByLabel("Top-ups", { exact: true }).selectOption("Not requested");
   await pressEnterOn(page, page.getByRole("button", { name: "Save alerts in test" }));
-  await card.getByText("Low balance below 70").waitFor();
+  await card.getByText("Low-balance notices below 70").waitFor();
   expect(await card.getByText("requested this month").count()).toBe(0);
   await page.goto("/workspace/audit?action=alerts.");
   await page.getByText("set alerts and top-ups for").first().waitFor();
@@ -68,14 +68,14 @@ test("rules of other pools are kept, and a viewer edits nothing", async () => {
   const page = await signIn(service.url, `${ADA}?do=edit-alerts`);
   expect(await page.getByLabel("Balance below").inputValue()).toBe("10");
   await page.getByLabel("Pool", { exact: true }).selectOption("Credits");
-  await page.getByLabel("Low balances").selectOption("Own thresholds");
+  await page.getByLabel("Low balances").selectOption("Custom thresholds");
   await page.getByRole("button", { name: "Save alerts in test" }).click();
-  await page.getByText("No low balance notices").waitFor();
+  await page.getByText("No low-balance notices").waitFor();
   expect((await manage("GET", "customers/ada/alerts")).body).toMatchObject({
     pools: { credits: { lowBalances: [], topUp: null }, video: { topUp } },
   });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const shown = await signIn(service.url, ADA, { credentials });
-  await shown.getByText("No low balance notices").waitFor();
+  await shown.getByText("No low-balance notices").waitFor();
   expect(await shown.getByRole("button", { name: /^Edit alerts/ }).count()).toBe(0);
 });

@@ -12,7 +12,7 @@ test.for([
   ["credits.added_in_bulk", { credits: 500, changed: 12 }, "added 500 credits to each of 12 customers"],
   ["request.tried", { times: 1 }, "sent 1 test request for x as ada"],
   ["request.tried", { times: 32 }, "sent 32 test requests for x as ada"],
-  ["webhook.secret_rotated", {}, "rotated the secret of webhook x"],
+  ["webhook.secret_rotated", {}, "rotated the secret for webhook x"],
   ["webhook.replayed", { replayed: 3 }, "replayed notices to webhook x"],
   [
     "member.sign_on_failed",
@@ -25,7 +25,7 @@ test.for([
   ["member.signed_in", { openedWith: "password" }, "logged in"],
   ["member.signed_in", { openedWith: "recovery_code" }, "logged in with a recovery code"],
   ["member.passkey_added", { passkey: "Phone" }, "added passkey Phone"],
-  ["member.second_factor_reset", {}, "reset the second factor of x"],
+  ["member.second_factor_reset", {}, "reset the second factor for x"],
   [
     "member.second_factor_asked",
     { attempts: 2, addresses: ["203.0.113.7"] },

@@ -36,5 +36,5 @@ test("the plan card marks the default plan, and the Add credits form explains th
   const page = await signIn(service.url, "/projects/1/test/customers/grace");
   await page.getByText("Version 1, default plan", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
-  await page.getByText("Optional. A reference can add credits only once.", { exact: true }).waitFor();
+  await page.getByText("Optional. Credits are added only once per reference.", { exact: true }).waitFor();
 });

@@ -141,7 +141,7 @@ test("price, reference, expiry and note are stored with the credits", async () =
   await page.getByLabel("Reference").fill("pi_77");
   await page.getByText("Nothing will be added").waitFor();
   await page.getByLabel("Credits", { exact: true }).fill("21");
-  await page.getByText("Reference used for other credits").waitFor();
+  await page.getByText("Reference already used for a different grant").waitFor();
   expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
 });
 

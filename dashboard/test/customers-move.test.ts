@@ -34,7 +34,7 @@ test("entering a reference used for the wrong customer offers to move the paymen
   await page.getByLabel("Credits", { exact: true }).fill("500");
   await page.getByLabel("Kind").selectOption("Purchase");
   await page.getByLabel("Reference").fill("pi_77");
-  await page.getByText("Reference used for another customer").waitFor();
+  await page.getByText("Reference already used for another customer").waitFor();
   expect(await dialog(page).getByRole("link", { name: "Ada Films" }).getAttribute("href")).toContain(
     "/customers/ada/grants?grant=2",
   );

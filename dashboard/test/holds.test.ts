@@ -103,7 +103,7 @@ test("a denied hold extension is explained by its reason and the customer's curr
     const page = await signIn(service.url, path);
     await page.getByRole("button", { name: "Why?" }).click();
     const dialog = page.getByRole("dialog", { name: "Denied: not enough credits" });
-    await dialog.getByText("The extension cost more credits than the customer had.").waitFor();
+    await dialog.getByText("The extension would have cost more credits than the customer had.").waitFor();
     await dialog.getByText(/^Denied extensions are logged without/).waitFor();
     await expect.poll(() => dialog.textContent()).toMatch(/PlanPro.*Balance80/);
     await dialog.getByRole("link", { name: "Add credits" }).waitFor();

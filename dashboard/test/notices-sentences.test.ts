@@ -37,8 +37,8 @@ test.for([
   ["plan.changed", { plan: "pro", previousPlan: "starter" }, "starter → Pro."],
   ["plan.changed", { plan: "pro", previousPlan: null }, "No plan → Pro."],
   ["plan.ended", { plan: "pro" }, "Pro ended."],
-  ["hold.expired", { holdId: "hld_1", charged: true }, "It was charged in full."],
-  ["hold.expired", { holdId: "hld_1", charged: false }, "It was released."],
+  ["hold.expired", { holdId: "hld_1", charged: true }, "The hold was charged in full."],
+  ["hold.expired", { holdId: "hld_1", charged: false }, "The hold was released."],
   ["hold.uncovered", { feature: "hd.export", credits: 1 }, "HD export: 1 credit not covered."],
   [
     "topup.due",

@@ -127,7 +127,7 @@ test("a denied check is explained by its reason and the customer's current state
   const why = page.getByRole("button", { name: "Why?" });
   await why.last().click();
   const dialog = page.getByRole("dialog", { name: "Denied: not enough credits" });
-  await dialog.getByText("image.render cost more credits than the customer had.").waitFor();
+  await dialog.getByText("image.render would have cost more credits than the customer had.").waitFor();
   await dialog.getByText("image.render, 10 credits each").waitFor();
   await expect.poll(() => dialog.textContent()).toMatch(/PlanPro.*Balance100/);
   const add = dialog.getByRole("link", { name: "Add credits" });

@@ -134,7 +134,7 @@ test("passkeys are renamed and deleted with the keyboard, after a recent log-in"
   await page.waitForURL(`**${PROFILE}`);
   await open("Delete");
   await page.getByRole("button", { name: "Delete passkey" }).click();
-  await page.getByText("You have no passkey, so your password alone logs you in.").waitFor();
+  await page.getByText("You don't have a passkey, so you log in with only your password.").waitFor();
 });
 
 test("an owner requires passkeys from admins, and an admin adds one at the next log-in", async () => {
@@ -159,7 +159,7 @@ test("an owner requires passkeys from admins, and an admin adds one at the next 
   await addDevice(other);
   await other.goto("/log-in");
   await enterPassword(other, admin);
-  await other.getByText("Your role needs a passkey in addition to your password.").waitFor();
+  await other.getByText("Your role requires a passkey in addition to your password.").waitFor();
   await expectAccessibleInBoth(other);
   await other.getByLabel("Name").fill("Phone");
   await other.keyboard.press("Enter");

@@ -55,7 +55,7 @@ test("an invited person signs in through the provider's form, logs out, and can 
   await expectAccessible(page);
   await page.getByRole("button", { name: /viewer/ }).click();
   await page.getByRole("menuitem", { name: "Log out", exact: true }).click();
-  const there = page.getByRole("link", { name: "Log out there too" });
+  const there = page.getByRole("link", { name: "Log out of provider" });
   await there.waitFor();
   expect(await there.getAttribute("href")).toContain(managed.provider.issuer);
   await expectAccessible(page);
@@ -93,7 +93,7 @@ test("a member connects single sign-on on the profile page, and disconnects it",
   await page.getByText("You can now log in with single sign-on.").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Disconnect" }).click();
-  await page.getByText("You log in with your password from now on.").waitFor();
+  await page.getByText("From now on, you'll log in with your password.").waitFor();
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
   await connect.waitFor();
@@ -107,7 +107,7 @@ test("with single sign-on required, the login page has only its button, and a li
   expect(await page.getByLabel("Password").count()).toBe(0);
   await expectAccessible(page);
   await page.goto("/join#pur_link_none");
-  await page.getByText("You need no password.").waitFor();
+  await page.getByText("You don't need a password.").waitFor();
   await expectAccessible(page);
   await page.goto("/log-in");
   await page.getByRole("link", { name: "Log in as the local owner" }).click();

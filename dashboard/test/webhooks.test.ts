@@ -82,10 +82,10 @@ test("a webhook receives a test and a crossed threshold, can be disabled and rot
   await page.goto(`${HERE}/webhooks`);
   await page.getByRole("link", { name: "Low balance emails" }).click();
   await chooseAction(page, "Disable");
-  await page.getByText("No other webhook is enabled, so no notices are recorded.").waitFor();
+  await page.getByText("No other webhook is enabled, so notices will not be recorded").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Disable webhook in test" }).click();
-  await page.getByText("It receives no new notices.").waitFor();
+  await page.getByText("It does not receive new notices.").waitFor();
   await page.getByRole("button", { name: "Send test" }).click();
   await page.getByText("Deliveries wait until it is enabled.").waitFor();
   await page.getByRole("button", { name: "Send test in test" }).click();
@@ -99,7 +99,7 @@ test("a webhook receives a test and a crossed threshold, can be disabled and rot
   await page.getByLabel("Overlap").selectOption("1 hour");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate secret in test" }).click();
-  await page.getByText(/^The old secret also signs until \d/).waitFor();
+  await page.getByText(/^Deliveries are also signed with the old secret until \d/).waitFor();
   expect(await secretOf(page)).not.toBe(receiver.secret);
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("button", { name: "Enable" }).click();
@@ -142,7 +142,7 @@ test("a failed delivery shows why, and can be sent again after the endpoint is f
   receiver.answer = (_, response) => response.writeHead(200).end("stored");
   await first.getByRole("button", { name: /^Send again/ }).click();
   await page
-    .getByText("Purser sends the notice now, and repeats it for another three days if it fails.")
+    .getByText("Purser sends the notice now. If delivery fails, it retries for another three days.")
     .waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Send again in test" }).click();
@@ -177,7 +177,7 @@ test("a webhook can be edited, and only the changed fields are sent", async () =
     }),
   ) as { webhook: { id: string } };
   const page = await signIn(service.url, `${HERE}/webhooks/${webhook.id}`);
-  await page.getByText("No pool has low balances, so “Low balance” is never sent.").waitFor();
+  await page.getByText("No pool has a low-balance threshold.").waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   const save = page.getByRole("button", { name: "Save webhook in test" });
   expect(await save.isDisabled()).toBe(true);

@@ -89,7 +89,7 @@ test("an interrupted bulk change can be undone from its start entry, even for cu
   const dialog = page.getByRole("dialog", { name: "Undo change" });
   await dialog.getByText("Removes no credits.").waitFor();
   await dialog.getByRole("row", { name: /bob\s+All credits spent/ }).waitFor();
-  await dialog.getByText("Later reversals return no credits.").waitFor();
+  await dialog.getByText("Later reversals will not return credits.").waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke the spent credits in test" }).click();
   await dialog.getByText("Revoked the spent credits").waitFor();

@@ -140,7 +140,7 @@ test("a token can manage members and tokens only if that option is selected, and
   await page.getByRole("button", { name: "Actions for Onboarding" }).click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
   await page
-    .getByText("Tokens, invitations and reset links created with this token are revoked too.")
+    .getByText("This also revokes tokens, invitations and reset links created with this token.")
     .waitFor();
 });
 

@@ -2,14 +2,17 @@ import { countOf, formatCount } from "./numbers.ts";
 
 /** Names of the types of notices, and when webhooks receive them. */
 export const NOTICE_TYPES = {
-  "balance.low": { name: "Low balance", when: "Falls below a threshold of its pool." },
-  "balance.depleted": { name: "Depleted balance", when: "Falls to 0." },
-  "overage.started": { name: "Overage started", when: "Overage is used." },
-  "limit.reached": { name: "Limit reached", when: "No units are left in the period." },
+  "balance.low": { name: "Low balance", when: "A balance falls below a threshold." },
+  "balance.depleted": { name: "Depleted balance", when: "A balance falls to 0." },
+  "overage.started": { name: "Overage started", when: "A customer begins to use overage." },
+  "limit.reached": { name: "Limit reached", when: "A limit is used up, including held units." },
   "plan.changed": { name: "Plan changed", when: "Another plan starts." },
-  "plan.ended": { name: "Plan ended", when: "An assigned plan ends, and no other follows." },
-  "hold.expired": { name: "Hold expired", when: "It was not settled or released in time." },
-  "hold.uncovered": { name: "Hold not covered", when: "The work costs more than the customer has." },
+  "plan.ended": { name: "Plan ended", when: "An assigned plan ends, and no other plan was assigned." },
+  "hold.expired": { name: "Hold expired", when: "A hold expired before it was settled or released." },
+  "hold.uncovered": {
+    name: "Hold not covered",
+    when: "A settlement costs more credits than the customer has.",
+  },
   "topup.due": { name: "Top-up due", when: "A customer's rule requests credits." },
 } as const satisfies Record<string, { name: string; when: string }>;
 
@@ -80,7 +83,7 @@ export function describeNotice(type: string, data: Data, names: Names): string |
     case "plan.ended":
       return `${plan} ended.`;
     case "hold.expired":
-      return data["charged"] === true ? "It was charged in full." : "It was released.";
+      return data["charged"] === true ? "The hold was charged in full." : "The hold was released.";
     case "hold.uncovered":
       return `${feature}: ${countOf(numberIn(data, "credits"), "credit")} not covered.`;
     case "topup.due": {

@@ -23,7 +23,7 @@ export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string;
     },
     email_unverified: {
       title: "Your email is not verified at the provider",
-      advice: "Verify it there, or ask an admin.",
+      advice: "Verify your email there, or ask an admin.",
     },
     domain_not_allowed: {
       title: "This account is not from an allowed domain",
@@ -49,12 +49,12 @@ export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string;
     },
     role_not_mapped: {
       title: "You have no role in Purser",
-      advice: "Ask an admin for a group that may use Purser.",
+      advice: "Ask an admin to add you to a group that may use Purser.",
     },
     too_many_attempts: { title: "Too many attempts", advice: "Wait a minute, then try again." },
     upgrade_unfinished: {
       title: "Single sign-on is not available yet",
-      advice: "An admin must finish the upgrade of Purser first.",
+      advice: "An admin must finish upgrading Purser first.",
     },
   };
 

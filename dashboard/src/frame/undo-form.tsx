@@ -135,7 +135,7 @@ function keptOf(report: Undo): string[] {
     [changedSince, unchanged(changedSince, "of a later change")],
     [
       allSpent,
-      `${formatCount(allSpent)} ${spent} spent all credits, so none are removed. Later reversals return no credits.`,
+      `${formatCount(allSpent)} ${spent} spent all credits, so none are removed. Later reversals will not return credits.`,
     ],
     [expired, unchanged(expired, "the credits have expired")],
     [moved, unchanged(moved, "the credits were moved to another customer")],

@@ -10,7 +10,7 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
   return (
     <div className="flex flex-col gap-4">
       <Callout tone="warn" title="Save these codes now">
-        They are shown only once. Each code replaces your passkey once, such as after losing it.
+        They are shown only once. Each code works once, in place of a lost passkey.
       </Callout>
       <CodeBlock label="the recovery codes" code={text} />
       <div>
@@ -40,7 +40,7 @@ export function PasskeysUnavailable({ origin = null }: { origin?: string | null 
         </p>
       ) : (
         <p>
-          They belong to a host name.{" "}
+          Passkeys belong to a host name.{" "}
           <a href={`${other}${pathname}`} className="font-medium text-accent underline underline-offset-2">
             Open this page at {new URL(other).host}
           </a>

@@ -62,8 +62,8 @@ function Rules({ alerts: { lowBalances, topUp } }: { alerts: PoolAlerts }) {
         <>
           <p>
             {lowBalances.length === 0
-              ? "No low balance notices"
-              : `Low balance below ${nameLowBalances(lowBalances)}`}
+              ? "No low-balance notices"
+              : `Low-balance notices below ${nameLowBalances(lowBalances)}`}
           </p>
           <p className="text-caption text-muted">Replaces the pool's thresholds</p>
         </>

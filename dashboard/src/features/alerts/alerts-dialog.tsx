@@ -20,7 +20,7 @@ type Props = {
   onClose: () => void;
 };
 
-/** Edits a customer's own thresholds and rules for top-ups, one pool at a time. */
+/** Edits a customer's custom thresholds and top-up rules, one pool at a time. */
 export function AlertsDialog({ customer, pool: given, onClose }: Props) {
   const { customerId, alerts } = customer;
   const who = customer.name ?? customerId;
@@ -71,7 +71,8 @@ export function AlertsDialog({ customer, pool: given, onClose }: Props) {
       <TopUps form={form} values={values} />
       {open !== null && values.requests === "no" && (
         <p className="text-muted">
-          The open request is not repeated. If it is still paid, add the credits as a purchase.
+          The open request will not be repeated. If the customer pays for it anyway, add the credits as a
+          purchase.
         </p>
       )}
     </WriteDialog>
@@ -93,13 +94,13 @@ function Thresholds({
         hint={values.thresholds === "pool" ? "Webhooks receive balance.low at these thresholds." : undefined}
         options={[
           { value: "pool", label: `Pool thresholds (${ofPoolText})` },
-          { value: "own", label: "Own thresholds" },
+          { value: "own", label: "Custom thresholds" },
         ]}
         {...register("thresholds")}
       />
       {values.thresholds === "own" && (
         <TextArea
-          label="Own thresholds"
+          label="Custom thresholds"
           hint="Up to 10 numbers, separated by commas or line breaks. Leave empty for no notices."
           placeholder="1000, 100"
           rows={2}
@@ -146,15 +147,16 @@ function TopUps({ form: { register, formState }, values }: FieldsProps) {
               {...register("credits", { valueAsNumber: true, validate: wholeNumber(1, CREDITS_MAX) })}
             />
             <TextField
-              label="At most per month"
+              label="Maximum top-ups per month"
               error={errors.monthlyMax?.message}
               {...number}
               {...register("monthlyMax", { valueAsNumber: true, validate: wholeNumber(1, MONTHLY_MAX) })}
             />
           </div>
           <p className="text-muted">
-            Purser charges no card. When your webhook receives topup.due, charge the customer. Then add the
-            credits as a purchase. <DocsLink href="/docs/guides/webhooks#automatic-top-ups">Guide</DocsLink>
+            Purser does not charge cards. When your webhook receives topup.due, charge the customer. Then add
+            the credits as a purchase.{" "}
+            <DocsLink href="/docs/guides/webhooks#automatic-top-ups">Guide</DocsLink>
           </p>
         </>
       )}

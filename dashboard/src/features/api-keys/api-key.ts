@@ -8,9 +8,9 @@ export type KeyForm = { name: string; scopes: Record<Scope, boolean>; lasts: str
 export type RotateForm = { overlap: string; lasts: string };
 
 export const SCOPES: readonly { scope: Scope; hint: string }[] = [
-  { scope: "check", hint: "Check availability. Changes nothing." },
+  { scope: "check", hint: "Check availability without charging." },
   { scope: "consume", hint: "Authorize and charge credits." },
-  { scope: "events", hint: "Record usage. Charges nothing." },
+  { scope: "events", hint: "Record usage without charging." },
   { scope: "reverse", hint: "Reverse charges from the last 35 days." },
 ];
 

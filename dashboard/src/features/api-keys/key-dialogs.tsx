@@ -122,7 +122,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       note={old}
       write={rotate}
       request={cause === null ? null : requestOf(wanted, openedAt)}
-      action={isLeaked ? "Rotate key and stop the old one" : "Rotate key"}
+      action={isLeaked ? "Rotate and revoke old key" : "Rotate key"}
       tone={isLeaked ? "danger" : "primary"}
       isDisabled={cause === null}
       onSubmit={handleSubmit(({ lasts }) => rotate.mutate(requestOf({ ...wanted, lasts }, Date.now())))}

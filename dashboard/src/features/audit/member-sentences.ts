@@ -43,7 +43,7 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
     ...fromAddresses(entry),
     ...becauseOf(entry),
   ],
-  "member.access_ended": (entry) => ["ended all access of ", subject(entry), ...becauseOf(entry)],
+  "member.access_ended": (entry) => ["ended all access for ", subject(entry), ...becauseOf(entry)],
   "member.sign_on_connected": () => ["connected single sign-on"],
   "member.sign_on_disconnected": () => ["disconnected single sign-on"],
   "member.password_refused": (entry) => [
@@ -84,7 +84,7 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "member.passkey_deleted": ({ before }) => ["deleted passkey ", strong(textIn(before, "passkey") ?? "?")],
   "member.recovery_codes_created": () => ["created new recovery codes"],
-  "member.second_factor_reset": (entry) => ["reset the second factor of ", subject(entry)],
+  "member.second_factor_reset": (entry) => ["reset the second factor for ", subject(entry)],
   "member.owner_reset": (entry) => [
     "made ",
     subject(entry),

@@ -144,14 +144,14 @@ export function SetupPage() {
   );
 }
 
-/** Accepts an invitation or resets a password. With single sign-on, an invitation needs no password. */
+/** Accepts an invitation or resets a password. With single sign-on, an invitation does not require a password. */
 export function JoinPage() {
   const { isConfigured, isRequired } = joinRoute.useLoaderData();
   if (isRequired) {
     return (
       <AuthCard
         title="You are invited"
-        note="Sign in with the email address that was invited. You need no password."
+        note="Sign in with the email address that was invited. You don't need a password."
       >
         <div className="flex flex-col">
           <SignOnButton next={undefined} isMain />

@@ -24,7 +24,7 @@ type StepProps<Kind> = {
   onRestart: () => void;
 };
 
-/** The second step of a login: a passkey or a recovery code, or the first passkey of a member whose role needs one. */
+/** The second step of a login: a passkey or a recovery code, or the first passkey of a member whose role requires one. */
 export function SecondFactorStep({
   asked,
   ...rest
@@ -159,7 +159,7 @@ function SetUpStep({ asked: { token, publicKey }, next, onRestart }: StepProps<"
       </AuthCard>
     );
   }
-  const note = "Your role needs a passkey in addition to your password. You can add more in your profile.";
+  const note = "Your role requires a passkey in addition to your password. You can add more in your profile.";
   return (
     <AuthCard title="Add a passkey" note={note}>
       {publicKey === null ? (

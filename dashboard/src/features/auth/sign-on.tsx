@@ -34,7 +34,7 @@ export function ProviderLogOut() {
     <Callout title="You are logged out of Purser">
       You may still be logged in at your single sign-on provider.{" "}
       <a href={url} className="font-medium text-accent underline underline-offset-2">
-        Log out there too
+        Log out of provider
       </a>
     </Callout>
   );

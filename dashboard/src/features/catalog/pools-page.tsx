@@ -38,7 +38,7 @@ export function PoolsPage() {
             <UsedBy count={countFeatures(pool)} />
             {pool.lowBalances.length > 0 && (
               <div className="text-caption text-muted whitespace-normal">
-                Low balance below {nameLowBalances(pool.lowBalances)}
+                Low-balance notices below {nameLowBalances(pool.lowBalances)}
               </div>
             )}
           </div>
@@ -177,7 +177,7 @@ export function PoolDialog({
       )}
       <TextArea
         label="Low balances"
-        hint="Optional. Webhooks are told when a customer's balance falls below one of these. Up to 10 numbers, separated by commas or line breaks."
+        hint="Optional. Webhooks are notified when a balance falls below one of these thresholds. Up to 10 numbers, separated by commas or line breaks."
         placeholder="1000, 100"
         rows={2}
         spellCheck={false}

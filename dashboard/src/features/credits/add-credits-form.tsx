@@ -203,7 +203,7 @@ function CreditsFields({
       <TextField
         label="Reference"
         placeholder={isPurchase ? "Payment ID" : ""}
-        hint="Optional. A reference can add credits only once."
+        hint="Optional. Credits are added only once per reference."
         maxLength={255}
         isMono
         {...register("reference")}

@@ -112,7 +112,9 @@ function ReferenceUsed({
   return (
     <Callout
       tone="bad"
-      title={isOwn ? "Reference used for other credits" : "Reference used for another customer"}
+      title={
+        isOwn ? "Reference already used for a different grant" : "Reference already used for another customer"
+      }
     >
       <p>
         {isOwn ? (

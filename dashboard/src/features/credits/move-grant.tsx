@@ -160,9 +160,8 @@ function Effect({ preview }: { preview: MovePreview }) {
       )}
       {held > 0 && (
         <Callout tone="warn" title={`${countOf(held, "credit")} held`}>
-          {held === 1 ? "It does" : "They do"} not move. The hold spends {held === 1 ? "it" : "them"}, or{" "}
-          {held === 1 ? "it is" : "they are"} revoked when the hold ends. To move {held === 1 ? "it" : "them"}{" "}
-          too, release the hold first.
+          Held credits will not be moved. When the hold ends, they are spent or revoked. To move them too,
+          release the hold first.
         </Callout>
       )}
       {refusal === null && (

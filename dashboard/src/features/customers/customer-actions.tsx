@@ -161,7 +161,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
     >
       <p>
         {isBlocked
-          ? "Requests are allowed again, subject to the plan and balance."
+          ? "Requests will be allowed again, subject to the plan and balance."
           : "All checks, charges and new holds will be denied (customer_blocked). The plan and credits are kept."}
       </p>
     </WriteDialog>

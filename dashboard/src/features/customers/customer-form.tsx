@@ -47,9 +47,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   return (
     <WriteDialog
       title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={
-        customer === null ? "Optional. Purser creates a customer when you send their first event." : undefined
-      }
+      note={customer === null ? "Optional: events, plans and credits also create customers." : undefined}
       write={save}
       request={customerId === "" ? null : request}
       action={customer === null ? "Create customer" : "Save"}

@@ -67,7 +67,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             />
             <TextField
               label="Import name"
-              hint="Importing again under this name adds nothing twice."
+              hint="If you import again under this name, nothing is added twice."
               error={name === "" || isImportName(name) ? undefined : "Use only letters, digits and . _ : -"}
               value={name}
               required

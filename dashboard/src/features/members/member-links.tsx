@@ -75,8 +75,8 @@ export function NewLinkDialog({ member, onClose }: { member: Member; onClose: ()
     >
       <p>
         {isInvited
-          ? "The link expires after one use or 7 days. Older links stop working."
-          : "The link expires after one use or 24 hours. The old password works until it is replaced. Older links stop working."}
+          ? "The link expires after one use or 7 days. Older links will stop working."
+          : "The link expires after one use or 24 hours. The old password works until it is replaced. Older links will stop working."}
       </p>
     </WriteDialog>
   );

@@ -56,7 +56,7 @@ export function MembersPage() {
       </Card>
       <Card
         title="Roles"
-        note="Each role includes the roles before it. Project admins manage no members or tokens."
+        note="Each role includes the roles before it. Project admins cannot manage members or tokens."
       >
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>

@@ -11,13 +11,13 @@ export function ResetSecondFactorDialog({ member, onClose }: { member: Member; o
   const reset = useWrite("post", "/manage/v1/members/{id}/second-factor/reset", {
     onSuccess: async ({ passkeysDeleted }) => {
       await refresh("members");
-      notify(`Reset the second factor of ${name}`, `${countOf(passkeysDeleted, "passkey")} deleted`);
+      notify(`Reset the second factor for ${name}`, `${countOf(passkeysDeleted, "passkey")} deleted`);
       onClose();
     },
   });
   return (
     <WriteDialog
-      title={`Reset second factor of ${name}`}
+      title={`Reset second factor for ${name}`}
       note={email}
       write={reset}
       request={{ params: { path: { id } } }}
@@ -25,9 +25,10 @@ export function ResetSecondFactorDialog({ member, onClose }: { member: Member; o
       tone="danger"
       onClose={onClose}
     >
-      <p>Deletes their passkeys and recovery codes, and ends their sessions.</p>
+      <p>This deletes their passkeys and recovery codes, and ends their sessions.</p>
       <Callout tone="warn" title="Verify that the member asked for this">
-        Afterward, they log in with the password alone. If their role needs a passkey, they add one then.
+        Afterward, they log in with only their password. If their role requires a passkey, they must add one
+        at their next login.
       </Callout>
     </WriteDialog>
   );

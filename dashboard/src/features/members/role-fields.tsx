@@ -39,7 +39,7 @@ export function rolesOf({ reach, role, rows }: RolesForm): {
 
 const REACHES = [
   { value: "workspace", name: "Whole workspace", note: "All projects, including future ones." },
-  { value: "projects", name: "Only some projects", note: "Sees no other projects, members or tokens." },
+  { value: "projects", name: "Only some projects", note: "Cannot see other projects, members or tokens." },
 ];
 
 const ENVIRONMENTS = [
@@ -147,7 +147,9 @@ function ProjectRoles({ isRequired }: { isRequired: boolean }) {
         >
           Add project role
         </Button>
-        {fields.length > 1 && <span className="text-caption text-muted">The highest role counts.</span>}
+        {fields.length > 1 && (
+          <span className="text-caption text-muted">If several roles apply, the highest one is used.</span>
+        )}
       </div>
     </fieldset>
   );

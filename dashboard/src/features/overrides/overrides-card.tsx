@@ -160,7 +160,7 @@ function RemoveDialog({
       onClose={onClose}
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>The plan's features, costs, limits and overage apply again from the next request.</li>
+        <li>The plan's features, costs, limits and overage will apply again from the next request.</li>
         <li>Credits that were already granted are kept until their period ends.</li>
       </ul>
     </WriteDialog>

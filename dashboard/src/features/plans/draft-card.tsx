@@ -100,7 +100,7 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       <p>
         This cannot be undone.{" "}
         {isAll
-          ? `${name} has never been published, so it will be deleted too.`
+          ? `${name} has never been published, so the plan will also be deleted.`
           : `Published versions of ${name} are kept.`}
       </p>
     </WriteDialog>
@@ -138,7 +138,7 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
     >
       <p>
         {body.archived
-          ? "The plan can no longer be assigned. Customers on this plan keep it. You can restore it."
+          ? "The plan can no longer be assigned. Customers on this plan keep it. You can restore the plan later."
           : "The plan can be assigned to customers again."}
       </p>
     </WriteDialog>

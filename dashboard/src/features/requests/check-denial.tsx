@@ -117,7 +117,7 @@ function whyOf({ endpoint, reason, feature }: DeniedCheck): string {
   const { the } = NOT_STORED[endpoint];
   switch (reason) {
     case "insufficient_credits":
-      return `${feature ?? `The ${the}`} cost more credits than the customer had.`;
+      return `${feature ?? `The ${the}`} would have cost more credits than the customer had.`;
     case "limit_reached":
       return `The request would have exceeded the customer's limit for ${feature ?? "the feature"}.`;
     case "feature_not_in_plan":

@@ -195,7 +195,7 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
     { name: "Held", value: formatCharge({ credits: hold.creditsHeld, overage: overageHeldIn(hold) }) },
     ...(endedAt === null
       ? [
-          { name: "Ends", value: <Time at={expiresAt} as="exact" /> },
+          { name: "Expires", value: <Time at={expiresAt} as="exact" /> },
           { name: "On expiry", value: ON_EXPIRY_NAMES[onExpiry] },
         ]
       : [

@@ -20,7 +20,7 @@ export function LogInAgain({ error }: { error: unknown }) {
   }
   return (
     <Callout tone="warn" title="Log in again to make this change">
-      <p>You return to this page, and then have 10 minutes.</p>
+      <p>After logging in, you'll return to this page and have 10 minutes to make the change.</p>
       <div className="mt-2">
         <Button isBusy={logOut.isPending} onClick={() => logOut.mutate({})}>
           Log in again

@@ -119,7 +119,7 @@ function Connected({
           onSubmit={() => disconnect.mutate({})}
           onClose={() => setAsking(false)}
         >
-          <p>You log in with your password from now on. Sessions opened with single sign-on end.</p>
+          <p>From now on, you'll log in with your password. Sessions opened with single sign-on will end.</p>
         </WriteDialog>
       )}
     </>

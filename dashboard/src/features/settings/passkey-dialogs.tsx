@@ -14,7 +14,7 @@ import { LogInAgain } from "./log-in-again.tsx";
 
 export type Passkey = Answer<"listPasskeys">["items"][number];
 
-const ENDS_SESSIONS = "Your other sessions end.";
+const ENDS_SESSIONS = "This ends your other sessions.";
 
 // These dialogs show no curl command, because a management token has no passkeys.
 
@@ -121,10 +121,10 @@ export function DeletePasskeyDialog({
     >
       {isLast ? (
         <Callout tone="warn" title="This is your only passkey">
-          Your password alone will log you in. Your recovery codes are deleted too.
+          You'll log in with only your password. Your recovery codes will also be deleted.
         </Callout>
       ) : (
-        <p>You can no longer log in with this passkey. Delete it on your device too.</p>
+        <p>You'll no longer be able to log in with this passkey. Also delete it on your device.</p>
       )}
     </WriteDialog>
   );
@@ -146,7 +146,7 @@ export function NewCodesDialog({ onClose }: { onClose: () => void }) {
       onSubmit={() => renew.mutate({})}
       onClose={onClose}
     >
-      <p>Your old codes stop working.</p>
+      <p>Your old codes will stop working.</p>
     </WriteDialog>
   );
 }

@@ -34,7 +34,9 @@ export function PasskeysCard() {
     <div id="passkeys" className="scroll-mt-6">
       <Card
         title="Passkeys"
-        note={own.isRequired ? "Your role needs a passkey to log in." : "A second step after your password."}
+        note={
+          own.isRequired ? "Your role requires a passkey at login." : "A second step after your password."
+        }
         flush
         actions={
           isHere && (
@@ -62,8 +64,8 @@ export function PasskeysCard() {
         ) : (
           isHere && (
             <p className="p-4 text-muted">
-              You have no passkey, so your password alone logs you in. Add one on this device, a phone or a
-              security key.
+              You don't have a passkey, so you log in with only your password. Add one on this device, a phone
+              or a security key.
             </p>
           )
         )}
@@ -90,7 +92,7 @@ function Codes({ own, onRenew }: { own: Answer<"listPasskeys">; onRenew: () => v
         <Badge tone={recoveryCodesLeft <= FEW_CODES ? "warn" : "plain"}>
           {countOf(recoveryCodesLeft, "code")} left
         </Badge>
-        <span className="text-caption text-muted">Each replaces your passkey once.</span>
+        <span className="text-caption text-muted">Each code works once, in place of your passkey.</span>
       </div>
       <Button onClick={onRenew}>Create new codes</Button>
     </div>

@@ -18,7 +18,7 @@ type Required = Role | "nobody";
 
 const CHOICES = [
   { value: "nobody", name: "Nobody", note: "Members can add passkeys themselves." },
-  { value: "owner", name: "Owners", note: "Only owners need a passkey." },
+  { value: "owner", name: "Owners", note: "Only owners must have a passkey." },
   { value: "admin", name: "Admins and owners", note: "Everyone who manages members, keys and plans." },
   { value: "operator", name: "Operators, admins and owners", note: "Everyone who can make changes." },
   { value: "viewer", name: "Everyone", note: "All members, including viewers." },
@@ -29,7 +29,7 @@ export function SecondFactorCard() {
   const { data: workspace } = useSuspenseQuery(workspaceQuery);
   const isOwner = useMayActAs("owner");
   return (
-    <Card title="Second factor" note="Who needs a passkey in addition to a password.">
+    <Card title="Second factor" note="Members who must use a passkey in addition to a password.">
       {isOwner ? <Form workspace={workspace} /> : <Reading workspace={workspace} />}
     </Card>
   );
@@ -70,9 +70,9 @@ function Form({ workspace }: { workspace: Answer<"readWorkspace"> }) {
     >
       <Choices label="Required for" choices={CHOICES} {...register("required")} />
       {required !== "nobody" && required !== before && (
-        <Callout title="Sessions without a passkey end">
-          Members without a passkey add one at their next login. Single sign-on and management tokens are not
-          affected.
+        <Callout title="Sessions opened without a passkey will end">
+          Members without a passkey must add one at their next login. Single sign-on and management tokens are
+          not affected.
         </Callout>
       )}
       {isPasskeyMissing(save.error) ? (

@@ -104,7 +104,7 @@ function TestCard() {
   return (
     <Card
       title="Connection to the provider"
-      note="To test the client ID, secret and redirect URI, sign in."
+      note="Does not check the client ID, secret or redirect URI."
       actions={
         <>
           <PageCode call={test.callOf({})} />
@@ -115,7 +115,11 @@ function TestCard() {
       }
     >
       <div aria-live="polite">
-        {test.data === undefined && test.error === null && <p className="text-muted">Not tested yet.</p>}
+        {test.data === undefined && test.error === null && (
+          <p className="text-muted">
+            Not tested yet. To test the client ID, secret and redirect URI, sign in with single sign-on.
+          </p>
+        )}
         <ProblemCallout error={test.error} />
         <ul className="flex flex-col gap-2.5">
           {findings.map(({ name, level, text }) => (

@@ -293,7 +293,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
           </>
         )}
       </p>
-      {managesAccess && <p>Tokens, invitations and reset links created with this token are revoked too.</p>}
+      {managesAccess && <p>This also revokes tokens, invitations and reset links created with this token.</p>}
     </WriteDialog>
   );
 }

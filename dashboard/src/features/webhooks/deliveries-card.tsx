@@ -139,7 +139,7 @@ function NoDeliveries({
   }
   return (
     <EmptyState icon={Send} title="No deliveries yet" action={testButton}>
-      Deliveries appear here when something happens to a customer.
+      Deliveries appear here when Purser records a notice for this webhook.
     </EmptyState>
   );
 }
@@ -176,8 +176,8 @@ function SendAgainDialog({
     >
       <p>
         {state === "delivered"
-          ? "Your endpoint already received this notice. It gets the same body and ID again."
-          : "Purser sends the notice now, and repeats it for another three days if it fails."}
+          ? "Your endpoint already received this notice. Purser sends it again with the same body and ID."
+          : "Purser sends the notice now. If delivery fails, it retries for another three days."}
       </p>
       <WhileDisabled webhook={webhook} />
     </WriteDialog>

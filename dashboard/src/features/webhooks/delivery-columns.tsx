@@ -145,7 +145,7 @@ export function DeliveryDetails({ delivery, onRepeat }: { delivery: Delivery; on
                 },
                 { name: "Notice", value: <NoticeText notice={delivery} /> },
               ]),
-          { name: "Happened", value: <Time at={effectiveAt} as="exact" /> },
+          { name: "Occurred", value: <Time at={effectiveAt} as="exact" /> },
           { name: "Recorded", value: <Time at={recordedAt} as="exact" /> },
           {
             name: "Last attempt",

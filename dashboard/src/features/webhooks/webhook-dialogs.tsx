@@ -78,15 +78,17 @@ export function EnableDialog({ webhook, onClose }: Props) {
     >
       {enables ? (
         <p>
-          The webhook receives new notices, and its pending deliveries are sent. Replay notices to also
-          receive those that other webhooks received meanwhile.
+          The webhook will receive new notices, and its pending deliveries will be sent. To also receive
+          notices recorded for other webhooks in the meantime, replay them.
         </p>
       ) : (
         <ul className="flex list-disc flex-col gap-1 pl-5">
-          <li>The webhook receives no new notices.</li>
-          <li>Pending deliveries wait until you enable it.</li>
+          <li>The webhook will not receive new notices.</li>
+          <li>Pending deliveries will wait until you enable it again.</li>
           {isOnly && (
-            <li>No other webhook is enabled, so no notices are recorded. They cannot be replayed later.</li>
+            <li>
+              No other webhook is enabled, so notices will not be recorded, and cannot be replayed later.
+            </li>
           )}
         </ul>
       )}
@@ -95,7 +97,7 @@ export function EnableDialog({ webhook, onClose }: Props) {
 }
 
 const CAUSES = [
-  { value: "leaked", name: "Yes, or possibly", note: "The old secret signs nothing anymore." },
+  { value: "leaked", name: "Yes, or possibly", note: "The old secret stops working immediately." },
   { value: "routine", name: "No", note: "Deliveries have two signatures until the overlap ends." },
 ] as const;
 
@@ -105,7 +107,7 @@ const OVERLAPS = [
   { value: "604800", label: "7 days" },
 ];
 
-/** Creates a new secret. The old secret signs too during the overlap, unless it was leaked. */
+/** Creates a new secret. During the overlap, deliveries are also signed with the old secret, unless it was leaked. */
 export function RotateSecretDialog({ webhook, onClose }: Props) {
   const params = usePathOf(webhook);
   const [cause, setCause] = useState<"leaked" | "routine" | null>(null);
@@ -123,10 +125,10 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
     const end = new Date(rotatedAt + overlapSeconds * 1_000).toISOString();
     const note =
       overlapSeconds === 0 ? (
-        "The old secret signs nothing anymore."
+        "The old secret no longer works."
       ) : (
         <>
-          The old secret also signs until <Time at={end} />.
+          Deliveries are also signed with the old secret until <Time at={end} />.
         </>
       );
     return <WebhookSecret webhook={webhook} secret={rotate.data.secret} note={note} onClose={onClose} />;
@@ -137,12 +139,15 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
       note={nameOfWebhook(webhook)}
       write={rotate}
       request={cause === null ? null : { params, body: { overlapSeconds } }}
-      action={isLeaked ? "Rotate secret and stop the old one" : "Rotate secret"}
+      action={isLeaked ? "Rotate and revoke old secret" : "Rotate secret"}
       tone={isLeaked ? "danger" : "primary"}
       isDisabled={cause === null}
       onClose={onClose}
     >
-      <p>You get a new secret. Another rotation ends the overlap of this one.</p>
+      <p>
+        You get a new secret. If you rotate again during the overlap, the secret you are replacing now stops
+        working immediately.
+      </p>
       <Choices
         label="Was the secret leaked?"
         name="cause"
@@ -165,7 +170,9 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
 const DAY_MS = 86_400_000;
 const KEPT_DAYS = 30;
 
-/** Delivers the notices of a time range again. A call replays at most 1,000, so it is repeated until none are left or the dialog closes. */
+/**
+ * Delivers the notices from a time range again. A call replays at most 1,000, so it is repeated until none are left or the dialog closes.
+ */
 export function ReplayDialog({ webhook, onClose }: Props) {
   const params = usePathOf(webhook);
   const clock = useClock();
@@ -215,7 +222,7 @@ export function ReplayDialog({ webhook, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        Delivers the notices of a time range again. Each keeps its{" "}
+        Delivers the notices from a time range again. Each keeps its{" "}
         <code className="font-mono">webhook-id</code>.
       </p>
       {isStarted ? (
@@ -243,7 +250,7 @@ export function ReplayDialog({ webhook, onClose }: Props) {
           </div>
           <Checkbox
             label="Only undelivered"
-            hint="Leaves out what this webhook has accepted, and what only other webhooks received."
+            hint="Replays only notices that were sent to this webhook and not accepted."
             {...register("undeliveredOnly")}
           />
         </>
@@ -278,7 +285,8 @@ export function DeleteDialog({ webhook, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        Pending deliveries are not sent, and the list of deliveries is deleted. This cannot be undone.
+        Pending deliveries will not be sent, and the list of deliveries will be deleted. This cannot be
+        undone.
         {webhook.enabled && " To stop deliveries for a while, disable the webhook instead."}
       </p>
     </WriteDialog>

@@ -164,7 +164,7 @@ export function WebhookSecret({
 }) {
   return (
     <SecretOnce
-      title={`Secret of ${nameOfWebhook(webhook)}`}
+      title={`Signing secret for ${nameOfWebhook(webhook)}`}
       note={note}
       what="the secret"
       secret={secret}

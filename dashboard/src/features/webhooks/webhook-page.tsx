@@ -162,7 +162,8 @@ function Trouble({ webhook, action }: { webhook: Webhook; action: ReactNode }) {
       return (
         <Callout>
           <WithAction action={action}>
-            The webhook has been disabled since <Time at={webhook.disabledAt} />. It receives no new notices.
+            The webhook has been disabled since <Time at={webhook.disabledAt} />. It does not receive new
+            notices.
           </WithAction>
         </Callout>
       );
@@ -206,16 +207,16 @@ function Facts({ webhook: { id, types, createdAt } }: { webhook: Webhook }) {
   );
 }
 
-/** Without thresholds, no balance is ever low. */
+/** Without thresholds in a pool, only customers with custom thresholds can have a low balance. */
 function MissingThresholds({ webhook: { types } }: { webhook: Webhook }) {
   const scope = useScope();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   if (!types.includes("balance.low") || pools.some(({ lowBalances }) => lowBalances.length > 0)) return null;
   return (
     <Callout>
-      No pool has low balances, so “Low balance” is never sent.{" "}
+      No pool has a low-balance threshold. Only customers with custom thresholds trigger “Low balance”.{" "}
       <TextLink to="/projects/$projectId/$environment/features/pools" params={scope}>
-        Set low balances
+        Set thresholds
       </TextLink>
     </Callout>
   );

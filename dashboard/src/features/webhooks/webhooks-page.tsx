@@ -36,7 +36,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      note="Call your backend when something happens to a customer."
+      note="Notify your backend about balances, limits, plans and holds."
       actions={
         webhooks.length > 0 && (
           <>
@@ -55,7 +55,7 @@ export function WebhooksPage() {
           what="webhooks"
           empty={
             <EmptyState icon={WebhookIcon} title="No webhooks yet" action={createButton}>
-              A webhook calls your backend when a balance runs low, a limit is reached, or a plan or hold
+              A webhook notifies your backend when a balance runs low, a limit is reached, or a plan or hold
               ends. You can act before the customer's next request is denied. See the{" "}
               <DocsLink href="/docs/guides/webhooks">webhooks guide</DocsLink>.
             </EmptyState>

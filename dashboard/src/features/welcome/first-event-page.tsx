@@ -30,7 +30,7 @@ export function FirstEventPage() {
   return (
     <Page
       title={inEnvironment("Your first event", scope.environment)}
-      note="Events record usage. They need no plan and charge nothing."
+      note="Events record usage. They don't require a plan or charge credits."
       actions={
         <ButtonLink to="/projects/$projectId/$environment" params={scope}>
           {arrival.arrived === null ? "Skip" : "Go to Home"}

@@ -195,7 +195,7 @@ function StartChoices({ register }: { register: UseFormRegister<{ name: string; 
         <Sample />
       </Choice>
       <Choice title="Empty catalog" value="blank" {...register("start")}>
-        <p>No features or plans. Events work immediately. Charges need a feature and a plan.</p>
+        <p>No features or plans. Events work immediately. Charges require a feature and a plan.</p>
       </Choice>
     </fieldset>
   );
