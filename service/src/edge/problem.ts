@@ -31,7 +31,7 @@ export const PROBLEMS = {
   catalog_too_large: { status: 409, title: "The catalog would be too large" },
   in_use: { status: 409, title: "The resource is still in use" },
   last_owner: { status: 409, title: "A workspace needs at least one owner" },
-  last_passkey: { status: 409, title: "Your role needs at least one passkey" },
+  last_passkey: { status: 409, title: "Your role requires at least one passkey" },
   passkey_missing: { status: 409, title: "A passkey is required first" },
   passkey_unavailable: { status: 409, title: "Passkeys cannot be used here" },
   ledger_detached: { status: 409, title: "A required ledger month is detached" },
@@ -170,7 +170,7 @@ const secondFactorField = Type.Object(
         "Authentication. Null if passkeys cannot be used at this address.",
     }),
   },
-  { description: "What the second step of the login needs." },
+  { description: "Data for the second step of the login." },
 );
 
 /** `status` is null for a problem inside a 200 response, such as the error of one event in a batch. */

@@ -174,7 +174,7 @@ export const Change = Type.Object({
   noun: Type.Enum(["pool", "feature", "event_key", "plan", "default_plan"]),
   key: Type.String({ examples: ["pro"] }),
   change: Type.Enum(["create", "change", "archive", "unchanged"], {
-    description: "`archive`: the item is archived. Other fields of the item can change too.",
+    description: "`archive`: the item is archived. Other fields of the item can also change.",
   }),
   before: nullable({
     ...content,

@@ -86,8 +86,8 @@ export const CreditsPreview = Type.Object({
       },
       {
         description:
-          "The grant that already uses the reference in this environment, if it is within the history window. `outcome` considers " +
-          "older grants too.",
+          "The grant that already uses the reference in this environment, if it is within the history window. `outcome` also considers " +
+          "older grants.",
       },
     ),
   ),

@@ -26,7 +26,7 @@ export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
   credits: Type.Integer({ description: "Credits that would be returned.", examples: [10] }),
   overageCredits: Type.Integer({
-    description: "Overage that would be reversed. Reversed overage returns no credits.",
+    description: "Overage that would be reversed. Reversing overage does not return credits.",
     examples: [0],
   }),
   pool: Type.String({ examples: ["credits"] }),
@@ -47,8 +47,8 @@ export const ReversalPreview = Type.Object({
         Type.Enum(["revoked", "expired", "waiting", "lowered"], {
           description:
             "Why the other returned credits cannot be spent. `revoked`: the grant was revoked. `expired`: the grant has expired. " +
-            "`waiting`: the plan that granted the credits is paused. `lowered`: a new plan version has lowered the allowance. Null if all " +
-            "credits can be spent.",
+            "`waiting`: the plan that granted the credits is paused. `lowered`: a new plan version has lowered the allowance. Null if " +
+            "all credits can be spent.",
         }),
       ),
     }),

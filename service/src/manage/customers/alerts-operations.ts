@@ -24,12 +24,13 @@ export function customerAlertsOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Set a customer's thresholds and rules for top-ups",
       description:
         'Replaces all of the customer\'s rules. `{"pools": {}}` removes them. Safe to repeat.\n\n' +
-        "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request for each pool is open at a time:\n\n" +
-        "- It is closed by a purchase of at least the requested credits in the pool.\n" +
-        "- It is repeated after 24 hours if the balance is still below, with the same `topUpId` and the next `attempt`. Later repeats follow " +
-        "after 2, 4, 8, 16 and then every 32 days.\n" +
+        "With a rule for top-ups, webhooks receive `topup.due` when the balance is below `below`. One request for each pool is open at a " +
+        "time:\n\n" +
+        "- A purchase of at least the requested credits in the pool closes the request.\n" +
+        "- The request is repeated after 24 hours if the balance is still below `below`, with the same `topUpId` and the next `attempt`. " +
+        "Later repeats follow after 2, 4, 8, 16 and then every 32 days.\n" +
         "- A changed rule keeps the request open. The next attempt requests the new `credits`.\n\n" +
-        "Only usage, including a denied request, or a new rule opens a request for a top-up. A new rule does so immediately. Nothing is requested while the " +
+        "A request is opened by usage, including a denied request, or immediately by a new rule. Nothing is requested while the " +
         "customer is blocked, has no plan or only the default plan, or while no webhook receives `topup.due`.",
       params: customerParams,
       body: AlertsBody,

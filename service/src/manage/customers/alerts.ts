@@ -25,7 +25,7 @@ const lowBalances = nullable(
     maxItems: LOW_BALANCES_MAX,
     uniqueItems: true,
     description:
-      "Thresholds for `balance.low`. They replace the thresholds of the pool. Empty: no thresholds. Null: the pool's thresholds.",
+      "Thresholds for `balance.low`, which replace the pool's thresholds. Empty: no thresholds. Null: the pool's thresholds.",
     examples: [[500]],
   }),
 );
@@ -62,7 +62,7 @@ export const AlertsBody = strictObject({
     }),
     {
       maxProperties: ALERT_POOLS_MAX,
-      description: "Rules by pool key. Pools that are not listed have none.",
+      description: "Rules by pool key. Pools that are not listed have no rules.",
     },
   ),
 });
@@ -91,7 +91,7 @@ export const Alerts = Type.Object(
                   }),
                   attempt: Type.Integer({
                     description:
-                      "How often it was requested. It is repeated after 24 hours, and then after 2, 4, 8, 16 and every 32 days.",
+                      "The number of requests for this top-up. Repeats follow after 24 hours, then after 2, 4, 8, 16 and every 32 days.",
                     examples: [1],
                   }),
                   requestedAt: timeOf("Time of the first attempt."),
@@ -103,7 +103,8 @@ export const Alerts = Type.Object(
                 },
                 {
                   description:
-                    "The request that no purchase has answered. Null if there is none. It is kept, but not shown, while the rule is removed.",
+                    "The open request, which no purchase has closed. Null if there is none. While the rule is removed, the request is " +
+                    "kept but not shown.",
                 },
               ),
             ),
@@ -112,7 +113,7 @@ export const Alerts = Type.Object(
       }),
     ),
   },
-  { description: "The customer's own thresholds and rules for top-ups, by pool." },
+  { description: "Custom thresholds and top-up rules for this customer, by pool." },
 );
 
 export type Alerts = Static<typeof Alerts>;

@@ -148,7 +148,8 @@ function refuseAssignment(
     case "no_running_period":
       return new Problem("no_running_period", {
         detail:
-          "`period_end` needs a plan with an allowance that renews. With `startsAt`, this is the current plan; with `endsAt`, the plan you name.",
+          "`period_end` needs a plan with an allowance that renews. With `startsAt`, this is the current plan; with `endsAt`, the plan " +
+          "you name.",
       });
     case "as_of_out_of_range":
       return asOfOutOfRange();
@@ -189,7 +190,7 @@ function ending({ cellOf }: ManageParts): Operation {
       "Ends the plan now and drops the pending change. The remaining allowance expires, and purchased credits are kept. If the " +
       "environment has a default plan, the customer moves to the default plan. Safe to repeat.\n\n" +
       "If you send `asOf` and the customer does not exist, Purser creates the customer to store the time, and the outcome is " +
-      "`no_assignment`. An older billing event that arrives later then assigns no plan.",
+      "`no_assignment`. An older billing event that arrives later then does not assign a plan.",
     params: customerParams,
     query: strictObject({ asOf: Type.Optional(asOfField) }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),

@@ -39,7 +39,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       "Lists every change to the balance, newest first. All amounts in a pool add up to its balance plus held credits. Expiries and " +
       "allowances that fell due after the last request are written with the customer's next request.\n\n" +
       "Entries older than the workspace's history window are hidden. If the ledger of a month was taken offline (detached), all entries " +
-      "up to the end of that month are hidden too. `broughtForward` contains the sum of the hidden entries. With a filter, a page can " +
+      "up to the end of that month are also hidden. `broughtForward` contains the sum of the hidden entries. With a filter, a page can " +
       "contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query: strictObject({
@@ -115,8 +115,9 @@ function grants({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's grants",
     description:
-      "Lists grants, newest first, with the remaining credits of each grant. Grants older than the workspace's history window are listed only " +
-      "if they have credits left. A page can therefore contain fewer than `limit` items. Continue as long as the response has a `nextCursor`.",
+      "Lists grants, newest first, with the remaining credits of each grant. Grants older than the workspace's history window are listed " +
+      "only if they have credits left. A page can therefore contain fewer than `limit` items. Continue as long as the response has a " +
+      "`nextCursor`.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Grant).properties, ...windowAnswer }),

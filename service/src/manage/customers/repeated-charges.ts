@@ -57,7 +57,7 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
       answer: Type.Object({
         items: Type.Array(RepeatedCharge),
         examinedSince: timeOf(
-          "All requests logged at or after this time were examined. Some earlier requests may have been examined too.",
+          "All requests logged at or after this time were examined. Some earlier requests may also have been examined.",
         ),
         ...windowAnswer,
       }),

@@ -27,7 +27,7 @@ export const UsageEvent = Type.Object({
   eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
   event: Type.String({ description: "The event key.", examples: ["tokens.generated"] }),
   featureId: Type.Null({
-    description: "Always null, because an event has no feature and changes no balance.",
+    description: "Always null, because an event has no feature and does not change a balance.",
   }),
   customerId: nullable(
     Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),

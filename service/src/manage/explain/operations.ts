@@ -32,7 +32,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       description:
         "Returns the response stored for the key, the resulting charge, denial, hold or event, and the key's uses in the last 7 days. " +
         "For a rejected use, lists the fields that differ from the original request. A key is valid in the whole project. If the key " +
-        "was used in the other environment, the response shows only that fact, and only if you have a role there too.",
+        "was used in the other environment, the response shows only that fact, and only if you also have a role there.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({

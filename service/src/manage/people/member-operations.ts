@@ -84,7 +84,7 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       summary: "Invite a member",
       description:
         "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send the link to the member yourself, " +
-        "because Purser sends no email. You cannot assign a role above your own.\n\n" +
+        "because Purser does not send email. You cannot assign a role above your own.\n\n" +
         "For a member of single projects, send `role: null` and `projectRoles`. The member does not see other projects, members, tokens " +
         "or the workspace's audit log.",
       body: strictObject({
@@ -115,8 +115,9 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       summary: "Edit a member's name or roles",
       description:
         "New roles apply from the member's next call. The last owner cannot be demoted.\n\n" +
-        "Lowering or removing a role in any project ends the member's sessions, links and management tokens, and all tokens and links created with them. " +
-        "`GET /manage/v1/members/{id}/access` lists what would end. API keys keep working, unless you list them in `revokeApiKeys`.",
+        "Lowering or removing a role in any project ends the member's sessions, links and management tokens, and all tokens and links " +
+        "created with them. `GET /manage/v1/members/{id}/access` lists what would end. API keys keep working, unless you list them in " +
+        "`revokeApiKeys`.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
@@ -185,8 +186,8 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       summary: "Create a new link for a member",
       description:
         "If the member has not joined yet, returns a new invitation that is valid for a week. Otherwise returns a password reset link " +
-        "that is valid for a day. Earlier links for the member end. The new link also ends when you are demoted or removed, or when the " +
-        "token that created the link ends.",
+        "that is valid for a day. Earlier links for the member stop working. The new link also ends when you are demoted or removed, or " +
+        "when the token that created the link ends.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found", "sso_required"],

@@ -39,7 +39,7 @@ const NOUN = "Passkeys";
 const PATH = "/manage/v1/passkeys";
 const passkeyParams = Type.Object({ id: Type.String({ examples: ["4"] }) });
 const RECENT =
-  "Needs a login within the last 10 minutes, with a passkey or recovery code if you have a passkey. Ends your other sessions.";
+  "Requires a login within the last 10 minutes, with a passkey or recovery code if you have a passkey. Ends your other sessions.";
 
 /** The passkeys and recovery codes of the member who calls. */
 export function passkeyOperations(parts: ManageParts): Operation[] {
@@ -97,7 +97,7 @@ function registerOperations({ control, cellNamed, publicUrl }: ManageParts): Ope
             throw tooMany();
           case "no_password":
             throw new Problem("passkey_unavailable", {
-              detail: "You log in without a password, so Purser needs no second factor.",
+              detail: "You log in without a password, so Purser does not use a second factor.",
             });
           default:
             throw refusedChange(outcome.kind);
@@ -112,7 +112,7 @@ function registerOperations({ control, cellNamed, publicUrl }: ManageParts): Ope
       noun: NOUN,
       summary: "Add a passkey",
       description:
-        "Stores the passkey that the browser created. From now on, your logins need a passkey or a recovery code. Ends your other " +
+        "Stores the passkey that the browser created. From now on, you need a passkey or a recovery code to log in. Ends your other " +
         "sessions. The first passkey comes with recovery codes.",
       body: NewPasskeyBody,
       bodyBytesMax: ATTESTATION_BYTES_MAX,
@@ -179,7 +179,9 @@ function changeOperations({ control }: ManageParts): Operation[] {
       id: "deletePasskey",
       noun: NOUN,
       summary: "Delete a passkey",
-      description: `${RECENT} With your last passkey, your recovery codes are deleted too. If your role needs a second factor, you cannot delete your last passkey.`,
+      description:
+        `${RECENT} Deleting your last passkey also deletes your recovery codes. ` +
+        "If your role requires a second factor, you cannot delete your last passkey.",
       params: passkeyParams,
       answer: Type.Object({ deleted: Type.Boolean() }),
       codes: [...OWN_CODES, "not_found", "last_passkey"],
@@ -188,7 +190,7 @@ function changeOperations({ control }: ManageParts): Operation[] {
         if (kind === "not_found") throw noSuchPasskey();
         if (kind === "last_passkey") {
           throw new Problem("last_passkey", {
-            detail: "Your role needs a second factor. Add another passkey before you delete this one.",
+            detail: "Your role requires a second factor. Add another passkey before you delete this one.",
           });
         }
         if (kind !== "deleted") throw refusedChange(kind);

@@ -115,7 +115,7 @@ export const CreationOptions = Type.Object(
 );
 
 export const recoveryCodesField = Type.Array(Type.String({ examples: ["7k2m-9qxd-0rtv-4hwa"] }), {
-  description: `${RECOVERY_CODES} codes, each of which replaces a passkey once. Shown only in this response.`,
+  description: `${RECOVERY_CODES} codes. Each works once, in place of a passkey. Shown only in this response.`,
 });
 
 export const Passkey = Type.Object({
@@ -131,7 +131,7 @@ export const OwnPasskeys = Type.Object({
     description: "The number of unused recovery codes.",
     examples: [RECOVERY_CODES],
   }),
-  isRequired: Type.Boolean({ description: "True if your role needs a second factor." }),
+  isRequired: Type.Boolean({ description: "True if your role requires a second factor." }),
   origin: nullable(
     Type.String({
       description:

@@ -77,7 +77,7 @@ function describeCredential({ credentialId, transports }: Passkey) {
   };
 }
 
-/** The error for a login that needs a passkey, or the first passkey of a member whose role needs one. */
+/** The error for a login that requires a passkey, or that requires a member to register a first passkey. */
 export function secondFactorProblem(
   { token, challenge, member, passkeys }: PendingLogIn,
   party: RelyingParty | null,
@@ -85,7 +85,7 @@ export function secondFactorProblem(
   if (passkeys.length === 0) {
     const publicKey = party && creationOptionsOf(party, challenge, { member, passkeys });
     return new Problem("second_factor_setup_required", {
-      detail: "Your role needs a passkey. Register one to finish the login.",
+      detail: "Your role requires a passkey. Register one to finish the login.",
       extra: { secondFactor: { token, publicKey } },
     });
   }

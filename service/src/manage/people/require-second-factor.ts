@@ -27,7 +27,8 @@ export async function requireSecondFactor(
   const { id, workspaceId, kind, email, sessionHash } = principal;
   if (kind === "token" || sessionHash === null) {
     throw new Problem("role_missing", {
-      detail: "Only an owner who is logged in can change who needs a second factor. A token cannot.",
+      detail:
+        "Only an owner who is logged in can change which roles require a second factor. A token cannot.",
     });
   }
   const proof = await findProof(tx, sessionHash);

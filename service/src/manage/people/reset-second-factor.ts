@@ -22,9 +22,9 @@ export function secondFactorResetOperation({ control }: ManageParts): Operation 
     noun: "Members",
     summary: "Reset a member's second factor",
     description:
-      "Deletes the member's passkeys and recovery codes, and ends their sessions. Until they add a passkey, their password alone logs " +
-      "them in. If their role needs a second factor, their next login asks them to register a passkey. Not possible for yourself, or " +
-      "for a member with a role above your own.",
+      "Deletes the member's passkeys and recovery codes, and ends their sessions. Until they add a passkey, they log in with " +
+      "only their password. If their role requires a second factor, they must register a passkey at their next login. Not possible for " +
+      "yourself, or for a member with a role above your own.",
     params: Type.Object({ id: Type.String({ examples: ["3"] }) }),
     answer: Type.Object({
       passkeysDeleted: Type.Integer({ examples: [1] }),
@@ -64,7 +64,7 @@ function resetSecondFactor(control: Pool, author: Author, id: number): Promise<R
       const member = await findMember(tx, { workspaceId, id });
       if (member === null) return { kind: "not_found" };
       if (!mayActAs(opened.authority.role, member.role)) return { kind: "above_own_role" };
-      // Otherwise, somebody in an unattended session could remove its second factor.
+      // Otherwise, anyone at a member's unattended browser could remove that member's second factor.
       if (opened.authority.rootMemberId === id) return { kind: "own" };
       const passkeysDeleted = await removeSecondFactor(tx, id);
       const sessionsEnded = await deleteSessionsOf(tx, id);

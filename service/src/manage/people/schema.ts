@@ -128,7 +128,7 @@ export const LinkBody = strictObject({
 export const Link = Type.Object({
   path: Type.String({
     description:
-      "Append this path to the address of this installation and send the resulting link to the member. Purser sends no email.",
+      "Append this path to the address of this installation and send the resulting link to the member. Purser does not send email.",
     examples: ["/join#pur_link_…"],
   }),
   expiresAt: timeField,
@@ -146,7 +146,7 @@ export const Member = Type.Object({
   hasPasskey: nullable(
     Type.Boolean({
       description:
-        "True if the member needs a passkey to log in with a password. Null unless you are an admin.",
+        "True if the member must use a passkey to log in with a password. Null unless you are an admin.",
     }),
   ),
   usesSignOn: Type.Boolean({ description: "True if the member has connected single sign-on." }),

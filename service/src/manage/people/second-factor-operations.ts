@@ -26,7 +26,7 @@ import { findKnownDevice } from "./sign-in.ts";
 const NOUN = "Session";
 const PATH = "/manage/v1/session/second-factor";
 
-/** The second step of a login, for members with a passkey and members whose role needs one. */
+/** The second step of a login, for members with a passkey and members whose role requires one. */
 export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): Operation[] {
   const { control, publicUrl, failedLogIns, signOn } = parts;
   const recordFailure = (request: FastifyRequest, email: string): void => {
@@ -75,7 +75,7 @@ export function secondFactorOperations(parts: ManageParts, guard: LogInGuard): O
       access: "anyone",
       id: "setUpSecondFactor",
       noun: NOUN,
-      summary: "Register the first passkey to finish a log-in",
+      summary: "Register the first passkey to finish a login",
       description:
         "Takes the token from a `second_factor_setup_required` error, registers the member's first passkey, creates recovery codes, " +
         "ends the member's other sessions, and sets a session cookie.",

@@ -95,8 +95,8 @@ export function sessionOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Log in with email and password",
       description:
-        "Sets a session cookie. Use a management token for automation. A member who needs a second factor gets a 401 error. Its " +
-        "`secondFactor` is for the next call.",
+        "Sets a session cookie. Use a management token for automation. A member who must use a second factor gets a 401 error. Pass the " +
+        "error's `secondFactor` to the next call.",
       body: LogInBody,
       answer: Me,
       codes: [
@@ -123,7 +123,7 @@ export function sessionOperations(parts: ManageParts): Operation[] {
           throw credentialsInvalid();
         }
         if (opened.kind === "pending") {
-          // Somebody who knows only the password gets no further, so this is the only trace of them.
+          // Somebody who knows only the password cannot continue, so this entry is the only trace of the attempt.
           recordFailure(request, "member.second_factor_asked", email);
           throw secondFactorProblem(opened, relyingPartyOf(request, publicUrl));
         }
@@ -227,8 +227,8 @@ function linkOperation(
     summary: "Log in with a link",
     description:
       "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. An invitation or password " +
-      "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`. A member who needs a " +
-      "second factor gets a 401 error, and the link is used up. The error's `secondFactor` is for the next call.",
+      "reset requires a new `password` and ends the member's other sessions. An invitation also accepts a `name`. A member who must use " +
+      "a second factor gets a 401 error, and the link is used up. Pass the error's `secondFactor` to the next call.",
     body: LinkBody,
     answer: Me,
     codes: [

@@ -113,8 +113,8 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Revoke a management token",
       description:
-        "Revoking is permanent and takes effect with the token's next call. All tokens and links created with the " +
-        "token end too. Safe to repeat.",
+        "Revoking is permanent and takes effect with the token's next call. Tokens and links created with the token also end. Safe to " +
+        "repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

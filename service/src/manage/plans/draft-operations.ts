@@ -36,8 +36,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Save the draft of a plan's next version",
       description:
-        "Creates the plan if it does not exist. A draft applies to no customer until it is published. To replace a draft, send the " +
-        "plan's `ETag` as `If-Match`. To create a draft, you can omit the header.",
+        "Creates the plan if it does not exist. A draft does not apply to any customer until it is published. To replace a draft, send " +
+        "the plan's `ETag` as `If-Match`. To create a draft, you can omit the header.",
       params: planParams,
       headers: preconditionHeaders,
       body: planTermsInput,
@@ -62,7 +62,7 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       id: "discardPlanDraft",
       noun: NOUN,
       summary: "Discard the draft of a plan",
-      description: "If the plan was never published, the plan is deleted too.",
+      description: "If the plan was never published, this also deletes the plan.",
       params: planParams,
       headers: preconditionHeaders,
       answer: Type.Object({ outcome: Type.Enum(["discarded"]) }),

@@ -69,7 +69,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       description:
         "Sends the same check or consume request `times` times concurrently, as a backend would. A consume charges the customer only " +
         "once. The other requests get the same response. Works only in the test environment. In Live, the call fails with " +
-        "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors of the runtime API, such as a " +
+        "`invalid_request` and sends nothing. Does not require an API key, and is not rate limited. Errors of the runtime API, such as a " +
         "reused key, are returned in `answers`. The request log shows each request under the ID of this call, and the audit " +
         "log shows the call. Safe to repeat: the same key charges only once.",
       params: Type.Object(environmentParams),

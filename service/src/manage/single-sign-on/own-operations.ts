@@ -71,7 +71,7 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
       summary: "Connect single sign-on",
       description:
         "Returns the provider's URL. Open it in the same browser within 10 minutes. The account must have your email address, verified " +
-        "by the provider. Needs a session that was opened within 10 minutes.",
+        "by the provider. Requires a session opened within the last 10 minutes.",
       answer: Type.Object({
         url: Type.String({ examples: ["https://id.example.com/authorize?client_id=…"] }),
       }),

@@ -30,7 +30,10 @@ export const SignOnSettings = Type.Object({
       value: Type.String({ examples: ["billing"] }),
       role: Type.Enum(["viewer", "operator", "admin"]),
     }),
-    { description: "`OIDC_ROLES`: the role for each value of the claim. The highest role counts." },
+    {
+      description:
+        "`OIDC_ROLES`: the role for each value of the claim. If several values match, the highest role is used.",
+    },
   ),
   isRequired: Type.Boolean({ description: "`OIDC_ONLY`." }),
   localOwner: nullable(
@@ -85,7 +88,7 @@ export function signOnSettingsOperations({ signOn }: Pick<ManageParts, "signOn">
       noun: NOUN,
       summary: "Test the connection to the provider",
       description:
-        "Reads the provider's metadata and keys from the service. Only a sign-in can test the client ID, its secret and the redirect URI.",
+        "Reads the provider's metadata and keys from the service. To test the client ID, its secret and the redirect URI, sign in.",
       answer: Type.Object({ findings: Type.Array(SignOnFinding) }),
       codes: ["not_found"],
       handle: async () => ({ findings: await requireProvider(signOn).inspect() }),

@@ -9,7 +9,7 @@ const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 
 export const ABOUT_LOOK_UPS =
   "When usage is read per customer, the number of 15-minute buckets multiplied by the number of customers must not exceed " +
-  `${COUNTED}. Only the part of the range between the environment's first and last usage counts.`;
+  `${COUNTED}. Only the part of the range between the environment's first and last usage is considered.`;
 
 /**
  * Limits a range to the time between the environment's first and last usage, so that a range from 1970 costs no more than a range

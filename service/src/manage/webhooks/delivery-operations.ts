@@ -40,8 +40,8 @@ function testing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Test a webhook",
     description:
-      "Delivers a notice of the type `webhook.test`, whose `data` is empty, to this webhook within seconds. The list of deliveries shows " +
-      `the answer. ${WHILE_DISABLED}`,
+      "Delivers a notice of the type `webhook.test`, whose `data` is empty, to this webhook within seconds. " +
+      `The list of deliveries shows the response. ${WHILE_DISABLED}`,
     params: Type.Object(webhookParams),
     answer: Type.Object({ noticeId: noticeIdField }),
     handle: async (call) => {
@@ -64,9 +64,9 @@ function listing({ cellOf, control }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a webhook's deliveries",
     description:
-      "Returns the deliveries of the last 30 days, newest notice first, with the last answer. If you filter by state, a page can contain " +
-      "fewer than `limit` items, or none. Continue until `nextCursor` is null. Notices from before the workspace's history window are not " +
-      "returned.",
+      "Returns the deliveries of the last 30 days, newest notice first, with the last response. If you filter by state, a page can " +
+      "contain fewer than `limit` items, or none. Continue until `nextCursor` is null. Notices from before the workspace's history " +
+      "window are not returned.",
     params: Type.Object(webhookParams),
     query: strictObject({
       ...pageQuery,
@@ -128,9 +128,10 @@ function replaying({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Replay notices",
     description:
-      "Delivers the notices of a time range to this webhook again, for example after your endpoint lost them. This includes notices that " +
-      "only other webhooks received, because this webhook did not exist or was disabled. Notices are kept for 30 days.\n\n" +
-      `A call replays at most ${REPLAYED_MAX.toLocaleString("en")} notices. Repeat it with \`nextCursor\` until that is null. ` +
+      "Delivers the notices from a time range to this webhook again, for example after your endpoint lost them. This includes notices " +
+      "that only other webhooks received, because this webhook did not exist or was disabled. Notices are kept for 30 days.\n\n" +
+      `A call replays at most ${REPLAYED_MAX.toLocaleString("en")} notices. Repeat the call with \`nextCursor\` as \`cursor\` until it ` +
+      `is null. ` +
       "Each repeated call without a cursor delivers the notices again.",
     params: Type.Object(webhookParams),
     body: strictObject({
@@ -184,7 +185,7 @@ function replay(cell: Pool, context: Context, id: number, { after, to, undeliver
   return transaction(cell, async (tx) => {
     const webhook = await findWebhook(tx, { environmentId: context.environmentId, id });
     if (webhook === null) return null;
-    // The cursor keeps this time, so that the calls end although more notices are recorded meanwhile.
+    // The cursor keeps this time, so that the calls come to an end even if more notices are recorded in the meantime.
     const end = to ?? within((await readClock(tx)) + 1);
     const notices = await replayNotices(tx, {
       ...{ webhook: id, after, to: end, undeliveredOnly },

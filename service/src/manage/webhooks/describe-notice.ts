@@ -32,12 +32,13 @@ export const NoticeData = Type.Object(
       "- `balance.low`, a balance fell below a threshold of its pool: `pool`, `threshold`, `balance`\n" +
       "- `balance.depleted`, a balance fell to 0: `pool`, `balance`\n" +
       "- `overage.started`, a customer began to use overage: `pool`\n" +
-      "- `limit.reached`, a limit has no units left in this period: `feature`, `limit`, `resetsAt` (null if it never resets)\n" +
+      "- `limit.reached`, a limit was used up: `feature`, `limit`, `resetsAt` (null if it never resets)\n" +
       "- `plan.changed`, another plan started: `plan`, `previousPlan` (null if there was none)\n" +
-      "- `plan.ended`, an assigned plan ended, and no other was assigned: `plan`\n" +
-      "- `hold.expired`, a hold ended by itself: `holdId`, `charged` (true if the hold was charged in full)\n" +
-      "- `hold.uncovered`, the work of a hold cost more than the customer had: `holdId`, `feature`, `credits`\n" +
-      "- `topup.due`, a customer's rule requests credits: `pool`, `below`, `balance`, `credits`, `topUpId` (the same in every attempt), `attempt`\n\n" +
+      "- `plan.ended`, an assigned plan ended, and no other plan was assigned: `plan`\n" +
+      "- `hold.expired`, a hold expired before it was settled or released: `holdId`, `charged` (true if the hold was charged in full)\n" +
+      "- `hold.uncovered`, a settlement cost more credits than the customer had: `holdId`, `feature`, `credits`\n" +
+      "- `topup.due`, a customer's rule requests credits: `pool`, `below`, `balance`, `credits`, `topUpId` (the same in every attempt), " +
+      "`attempt`\n\n" +
       "Empty for a test, and if the customer was erased.",
     examples: [{ customerId: "customer_42", sequence: 118, pool: "credits", threshold: 100, balance: 95 }],
   },
@@ -57,7 +58,7 @@ const aboutNotice = {
   customerName: shownCustomerName,
   data: NoticeData,
   effectiveAt: timeOf(
-    "When it happened, which is the `timestamp` that webhooks receive. For an inactive customer, this can be long before `recordedAt`.",
+    "When the change occurred. Webhooks receive this time as `timestamp`. For an inactive customer, it can be long before `recordedAt`.",
   ),
   recordedAt: timeOf("When the notice was recorded."),
 };
@@ -76,7 +77,7 @@ export const Delivery = Type.Object({
   ...aboutNotice,
   state: Type.Enum([...DELIVERY_STATES], {
     description:
-      "`pending`: not sent yet, or to be repeated. `failed`: not repeated anymore, after three days of failures.",
+      "`pending`: not sent yet, or waiting for a retry. `failed`: no longer retried, after three days of failures.",
   }),
   attempts: Type.Integer({ description: "Attempts since the last retry or replay.", examples: [1] }),
   nextAttemptAt: nullable(
@@ -85,13 +86,13 @@ export const Delivery = Type.Object({
   lastAttemptAt: nullable(timeOf("Null before the first attempt.")),
   status: nullable(
     Type.Integer({
-      description: "The HTTP status of the last answer. Null if there was none.",
+      description: "The HTTP status of the last response. Null if there was none.",
       examples: [200],
     }),
   ),
   answer: nullable(
     Type.String({
-      description: "The beginning of the last answer's body, or why there was no answer.",
+      description: "The beginning of the last response's body, or why there was no response.",
       examples: ["No complete response within 10000 ms"],
     }),
   ),

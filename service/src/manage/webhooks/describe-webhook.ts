@@ -46,7 +46,7 @@ export type Webhook = Static<typeof Webhook>;
 
 export const secretField = Type.String({
   description:
-    "Signs every delivery, as defined by [Standard Webhooks](https://www.standardwebhooks.com). Only this response contains it.",
+    "Signs every delivery, as defined by [Standard Webhooks](https://www.standardwebhooks.com). Only this response contains the secret.",
   examples: ["whsec_…"],
 });
 

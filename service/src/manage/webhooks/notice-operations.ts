@@ -22,7 +22,7 @@ export function noticeOperations({ cellOf, control }: ManageParts): Operation[] 
       noun: NOUN,
       summary: "List notices",
       description:
-        "Returns what webhooks were told about customers in the last 30 days, newest first, without tests. Only the types that an enabled " +
+        "Returns the notices recorded for webhooks in the last 30 days, newest first, without tests. Only the types that an enabled " +
         "webhook receives are recorded. Notices from before the workspace's history window are not returned.",
       params: Type.Object(environmentParams),
       query: strictObject({

@@ -72,11 +72,11 @@ function creating({ cellOf, webhooks }: ManageParts): Operation {
     noun: NOUN,
     summary: "Create a webhook",
     description:
-      "From now on, Purser posts a notice to the URL when something happens to a customer, such as a balance that falls below a " +
-      "threshold of its pool (`lowBalances`).\n\n" +
+      "From now on, Purser posts a notice to the URL when a customer's balance, limits, plan or holds change, for example when a " +
+      "balance falls below a threshold of its pool (`lowBalances`).\n\n" +
       "- A notice is delivered at least once, signed as defined by Standard Webhooks.\n" +
       "- Notices of one customer arrive in order, unless a delivery has failed five times.\n" +
-      "- Any answer other than 2xx is a failure. Purser repeats the delivery for three days, with growing pauses.\n" +
+      "- Any response other than 2xx is a failure. Purser retries the delivery for three days, with increasing delays.\n" +
       "- If every delivery fails for five days, Purser disables the webhook.\n" +
       `- An environment can have ${WEBHOOKS_MAX} webhooks.`,
     params: Type.Object(environmentParams),
@@ -108,7 +108,7 @@ function updating({ cellOf, webhooks }: ManageParts): Operation {
     summary: "Edit a webhook",
     description:
       "Omitted fields are not changed. Safe to repeat.\n\n" +
-      "A disabled webhook receives no new notices. Later, you can replay those that another webhook received. Deliveries that were " +
+      "A disabled webhook does not receive new notices. You can later replay notices that another webhook received. Deliveries that were " +
       "already pending wait until the webhook is enabled.",
     params: Type.Object(webhookParams),
     body: strictObject({
@@ -156,8 +156,8 @@ function rotating({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Rotate a webhook's secret",
     description:
-      "Creates a new secret. During the overlap, deliveries have two signatures, made with the new and the old secret. Another " +
-      "rotation ends the overlap, so first let your endpoint accept the new secret.",
+      "Creates a new secret. During the overlap, deliveries have two signatures, made with the new and the old secret. If you rotate " +
+      "again during the overlap, the oldest secret stops signing, so first let your endpoint accept the new secret.",
     params: Type.Object(webhookParams),
     body: strictObject({
       overlapSeconds: overlapSecondsField(

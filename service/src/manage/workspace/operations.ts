@@ -54,8 +54,8 @@ const limitFields = {
 const requiredFromField = nullable(
   Type.Enum([...ROLES], {
     description:
-      "Members with this role or above need a passkey to log in with a password. Null if nobody does. Single sign-on and management " +
-      "tokens are not affected.",
+      "Members with this role or above must use a passkey to log in with a password. Null if a passkey is not required. Single sign-on " +
+      "and management tokens are not affected.",
   }),
 );
 
@@ -95,10 +95,11 @@ export function workspaceOperations({ control, cellNamed, publicUrl, version }: 
       noun: NOUN,
       summary: "Edit the workspace",
       description:
-        "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 seconds.\n\n" +
-        "A change of `secondFactor` needs an owner who logged in within the last 10 minutes. To require it, the owner must have used a " +
-        "passkey in this login, and `PUBLIC_URL` must be set. A requirement ends sessions that were opened without a second factor. " +
-        "Members without a passkey register one at their next log-in.",
+        "Changes the name or limits of this workspace. Omitted fields stay unchanged. All processes apply new limits within 5 " +
+        "seconds.\n\n" +
+        "To change `secondFactor`, an owner must have logged in within the last 10 minutes. To require a second factor, the owner must " +
+        "have used a passkey in this login, and `PUBLIC_URL` must be set. A requirement ends sessions that were opened without a second " +
+        "factor. Members without a passkey must register one at their next login.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),

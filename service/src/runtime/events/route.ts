@@ -13,8 +13,8 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
     operationId: "recordEvent",
     summary: "Record usage without charging credits",
     description:
-      "Stores one usage event for reporting. An event changes no balance, and the response does not show whether the customer is entitled. " +
-      "The event is stored before the response is sent.",
+      "Stores one usage event for reporting. An event does not change a balance, and the response does not show whether the customer " +
+      "is entitled. The event is stored before the response is sent.",
     body: EventBody,
     answer: { description: "The event is stored.", ...EventAnswer },
     codes: EVENT_CODES,

@@ -36,7 +36,7 @@ export const ReverseBody = Type.Object(
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
         "Required with `quantity`, and not allowed without it. A retry with the same key and request returns the original response. " +
-          "A whole charge can be reversed only once, so its reversal needs no key.",
+          "A whole charge can be reversed only once, so its reversal does not require a key.",
       ),
     ),
     note: Type.Optional(noteField),
