@@ -64,7 +64,7 @@ test("doctor recommends less frequent checkpoints for a large database", () => {
   const usual = { timeout: "5min", seconds: 300, wal: "1GB", walBytes: GB, databaseBytes: 50 * GB };
   expect(describeCheckpoints(usual)).toMatchObject({
     level: "warning",
-    text: expect.stringContaining("is 5min, max_wal_size 1GB: with 15min and 16GB or more, "),
+    text: expect.stringContaining("is 5min, max_wal_size 1GB: raise them to at least 15min and 16GB "),
   });
   expect(describeCheckpoints({ ...usual, databaseBytes: 9 * GB }).level).toBe("ok");
   expect(describeCheckpoints({ ...usual, seconds: 900, walBytes: 16 * GB }).level).toBe("ok");

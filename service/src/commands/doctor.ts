@@ -131,11 +131,12 @@ async function inspectSearch(client: Client): Promise<Finding[]> {
       ) as is_installed`);
   const about = "search";
   if (rows[0]?.is_sound) return [];
-  const lacking = "customer searches read the whole list, because the index cell.customers_search is missing";
+  const lacking =
+    "customer searches scan the whole table, because the index cell.customers_search is missing";
   const first = rows[0]?.is_installed
     ? ""
     : "install the extensions pg_trgm and btree_gin on the server; then ";
-  const text = `${lacking}: ${first}at a time when changes to customers can be blocked, run as the database owner: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
+  const text = `${lacking}: ${first}as the database owner, at a time when blocking writes to customers is acceptable, run: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
   return [{ level: "warning", about, text }];
 }
 
@@ -167,7 +168,9 @@ type Checkpoints = {
 };
 
 const GB = 2 ** 30;
-/** A smaller database has few pages, and each is changed many times between two checkpoints. */
+/**
+ * A smaller database has few pages, and each is changed many times between two checkpoints, so checkpoint settings make little difference.
+ */
 const CHECKPOINTS_MATTER_BYTES = 10 * GB;
 const CHECKPOINT_SECONDS_MIN = 900;
 const WAL_BYTES_MIN = 16 * GB;
@@ -179,17 +182,20 @@ export function describeCheckpoints(settings: Checkpoints): Finding {
   const text = `checkpoint_timeout is ${timeout}, max_wal_size ${wal}`;
   const isRare = seconds >= CHECKPOINT_SECONDS_MIN && walBytes >= WAL_BYTES_MIN;
   if (isRare || databaseBytes < CHECKPOINTS_MATTER_BYTES) return { level: "ok", about, text };
-  const remedy = "with 15min and 16GB or more, charges write less WAL";
-  const cost = "but this needs as much free disk, and recovery after a crash takes longer";
-  return { level: "warning", about, text: `${text}: ${remedy}, ${cost}` };
+  const remedy = "raise them to at least 15min and 16GB so that charges write less WAL";
+  const cost = "this needs free disk space for max_wal_size, and makes crash recovery slower";
+  return { level: "warning", about, text: `${text}: ${remedy}; ${cost}` };
 }
 
-/** With fewer stored keys, most pages of their index are changed several times between two checkpoints. */
+/**
+ * With fewer stored keys, most pages of their index are changed several times between two checkpoints, so the order of keys makes little
+ * difference.
+ */
 const KEYS_MATTER = 10_000_000;
 const RECENT_ENTRIES = 1_000;
 const RECENT_KEYS_MIN = 100;
 
-/** A key that starts with its time is stored beside the other keys of that time, so that few pages of the index change. */
+/** Time-ordered keys are adjacent in the index, so inserts change few pages. */
 async function inspectKeyOrder(client: Client): Promise<Finding[]> {
   const stored = await client.query(`
     select coalesce(sum(greatest(c.reltuples, 0)), 0) as keys
@@ -215,7 +221,8 @@ async function inspectKeyOrder(client: Client): Promise<Finding[]> {
   const about = "idempotency keys";
   const text = `${ordered} of the last ${recent} charges have a UUIDv7 or ULID as their key`;
   if (recent < RECENT_KEYS_MIN || ordered >= recent / 2) return [{ level: "ok", about, text }];
-  const remedy = "with most of them, a charge writes about 4 kB less WAL after a checkpoint";
+  const remedy =
+    "if most keys were UUIDv7s or ULIDs, a charge after a checkpoint would write about 4 kB less WAL";
   return [{ level: "warning", about, text: `${text}: ${remedy}` }];
 }
 

@@ -103,7 +103,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       ...ENVIRONMENT_OPTIONS,
       "--write":
-        "also offer the operations that change data; each call still needs the token's role to allow it",
+        "also offer the operations that change data; each call still requires a token whose role allows it",
     },
     settings: CLIENT,
   },
