@@ -43,7 +43,7 @@ export class TooManyUnknownKeys extends Error {
 }
 
 /** A new key that waits for its first lookup. */
-type InLine = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+type AwaitingLookup = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 /**
  * Bounded cache of valid and unknown keys, so that most requests need no query. Keyed by the plain secret, which saves a hash per
@@ -57,7 +57,7 @@ export class ApiKeyCache {
   readonly #used = new Set<number>();
   /** At most one lookup per key runs at a time, so that an older response never replaces a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
-  readonly #firstInLine: InLine[] = [];
+  readonly #awaitingFirstLookup: AwaitingLookup[] = [];
   #firstStatements = 0;
 
   /** `graceMs` is how long a known key is trusted while the database is unreachable. */
@@ -77,7 +77,7 @@ export class ApiKeyCache {
       if (!isWellFormedApiKey(secret)) return null;
       const unknownSinceMs = this.#unknown.find(secret);
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
-      return this.#findFirst(secret);
+      return this.#findNewKey(secret);
     }
     if (!this.#isTrusted(entry, nowMs)) return this.#waitFor(secret, this.#lookUp(secret));
     if (nowMs >= entry.askAgainAtMs) this.#lookUp(secret).catch(() => {});
@@ -104,25 +104,25 @@ export class ApiKeyCache {
     return ageMs < STALE_MS || (nowMs - entry.outOfReachAtMs < STALE_MS && ageMs < this.#graceMs);
   }
 
-  #findFirst(secret: string): Promise<ApiKey | null> {
+  #findNewKey(secret: string): Promise<ApiKey | null> {
     const running = this.#lookups.get(secret);
     if (running !== undefined) return this.#waitFor(secret, running);
-    if (this.#firstInLine.length >= FIRST_LOOKUPS_MAX) {
+    if (this.#awaitingFirstLookup.length >= FIRST_LOOKUPS_MAX) {
       return Promise.reject(new TooManyUnknownKeys("too many unknown keys at once"));
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#firstInLine.push({ secret, resolve, reject });
+    this.#awaitingFirstLookup.push({ secret, resolve, reject });
     const lookup = promise.finally(() => this.#lookups.delete(secret));
     this.#lookups.set(secret, lookup);
-    if (this.#firstStatements < FIRST_STATEMENTS_AT_ONCE) void this.#askFirst();
+    if (this.#firstStatements < FIRST_STATEMENTS_AT_ONCE) void this.#lookUpNewKeys();
     return this.#waitFor(secret, lookup);
   }
 
   /** Looks up new keys in a few large statements, so that made-up keys cannot delay the refresh of known keys. */
-  async #askFirst(): Promise<void> {
+  async #lookUpNewKeys(): Promise<void> {
     this.#firstStatements += 1;
-    while (this.#firstInLine.length > 0) {
-      const some = this.#firstInLine.splice(0, FIRST_LOOKUPS_PER_STATEMENT);
+    while (this.#awaitingFirstLookup.length > 0) {
+      const some = this.#awaitingFirstLookup.splice(0, FIRST_LOOKUPS_PER_STATEMENT);
       try {
         await this.#ask(some.map(({ secret }) => secret));
         for (const { resolve } of some) resolve();

@@ -15,7 +15,7 @@ import type {
   Part,
   Usage,
 } from "./entry.ts";
-import { takeNotice } from "./notices.ts";
+import { addNotices } from "./notices.ts";
 import { countOverage } from "./overage.ts";
 import { isTopUpDue, type TopUpMode } from "./top-ups.ts";
 import {
@@ -101,7 +101,9 @@ export class Draft {
     return entry;
   }
 
-  /** Takes credits out of grants and sets them aside, together with overage. Ledger balances include held credits, so no entry is written. */
+  /**
+   * Takes credits out of grants and sets them aside, together with overage. Ledger balances include held credits, so no entry is written.
+   */
   setAside({ parts, overage }: { parts: readonly HeldPart[]; overage: readonly OveragePart[] }): void {
     const { grants } = this.wallet;
     const held = new Map(this.wallet.held.map((other) => [other.grant, other]));
@@ -206,7 +208,7 @@ export class Draft {
       overrides: this.#overrides,
       holds: this.#holds,
     };
-    return takeNotice(this.#catalog, this.#before, made, mode);
+    return addNotices(this.#catalog, this.#before, made, mode);
   }
 
   #applyParts(parts: readonly Part[]): void {

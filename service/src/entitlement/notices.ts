@@ -8,17 +8,18 @@ import { findOverride } from "./overrides.ts";
 import { requestTopUps, type TopUpMode } from "./top-ups.ts";
 import { type Low, ledgerBalanceOf, type Peak, type Wallet } from "./wallet.ts";
 
-/** A change before anyone has noticed it. */
+/** A change whose notices have not been computed yet. */
 type Made = Omit<Change, "notices" | "due">;
 
 const NONE: readonly never[] = [];
 
 /**
  * Adds the notices of a change. Balances include held credits, as in the ledger. A threshold is crossed once, however often
- * reversals raise the balance again: only a grant re-arms it. The same applies to a limit until its period ends. The wallet remembers what
- * its balances and counters no longer show. Without webhooks, it remembers nothing.
+ * reversals raise the balance again: only a grant re-arms it. Likewise, reversals do not re-arm a limit within its period. The wallet
+ * stores the lowest balances (`lows`) and highest counters (`peaks`) that its current values no longer show. If no webhook receives
+ * notices, both stay empty.
  */
-export function takeNotice(catalog: Catalog, before: Wallet, made: Made, mode: TopUpMode): Change {
+export function addNotices(catalog: Catalog, before: Wallet, made: Made, mode: TopUpMode): Change {
   const { alerts, notices: asked } = requestTopUps(catalog, made.wallet, made.grants, mode);
   const wallet = alerts === made.wallet.alerts ? made.wallet : { ...made.wallet, alerts };
   const isMoved = made.assignments.length > 0 || alerts !== before.alerts;
@@ -44,7 +45,7 @@ export function takeNotice(catalog: Catalog, before: Wallet, made: Made, mode: T
   };
 }
 
-/** Whether a sweep, which writes only expiries, may tell a notice. `next` is the wallet that the next request would see. */
+/** Whether a sweep, which writes only expiries, may record a notice. `next` is the wallet that the next request would see. */
 export function isFinal(notice: Notice, next: Wallet, catalog: Catalog): boolean {
   // A sweep decides at the time of the expiry, but a top-up is requested now, so that it is not repeated too early.
   if (notice.type === "topup.due") return false;

@@ -25,15 +25,15 @@ import { hasJoined, type SignOnSettings } from "./settings.ts";
 
 export type SignOnOutcome =
   | { readonly kind: "signed_in"; readonly memberId: number; readonly sessionToken: string }
-  /** `isKept` if the failure itself ended the member's access. */
-  | { readonly kind: "failed"; readonly code: SignOnFailure; readonly isKept: boolean };
+  /** `isCommitted`: true if the transaction must be committed although sign-in failed, because the failure ended the member's access. */
+  | { readonly kind: "failed"; readonly code: SignOnFailure; readonly isCommitted: boolean };
 
 type Failure = SignOnOutcome & { kind: "failed" };
 
-const failed = (code: SignOnFailure, isKept = false): Failure => ({ kind: "failed", code, isKept });
+const failed = (code: SignOnFailure, isCommitted = false): Failure => ({ kind: "failed", code, isCommitted });
 
 /**
- * Logs a person in whom the provider has identified. The first sign-in accepts an open invitation to the person's email. `previous` is
+ * Logs in a person whom the provider has identified. The first sign-in accepts an open invitation to the person's email. `previous` is
  * the browser's session, which ends.
  */
 export function signOn(
@@ -67,11 +67,14 @@ export function signOn(
         sessionToken: await insertSessionIn(tx, member, visit, "single_sign_on", person.issuer),
       };
     },
-    (outcome) => outcome.kind === "signed_in" || outcome.isKept,
+    (outcome) => outcome.kind === "signed_in" || outcome.isCommitted,
   );
 }
 
-/** Ends the access of a member who lost every role at the provider, as a demotion does. False for an owner, whose role is Purser's. */
+/**
+ * Ends the access of a member who lost every role at the provider, as a demotion does. Returns false for an owner, whose role is managed in
+ * Purser.
+ */
 async function endUnmapped(
   tx: Tx,
   { roles }: SignOnSettings,
@@ -109,7 +112,7 @@ async function join(
   if (refused !== null) return failed(refused);
   const member = await findMemberByEmail(tx, person.email ?? "");
   if (member === null) return failed("not_invited");
-  // Otherwise, the next owner of an employee's old address could take over the employee's account in Purser.
+  // Otherwise, whoever is next assigned a former employee's email address could take over the employee's account in Purser.
   if (hasJoined(settings, member)) return failed("connect_first");
   const invitation = await findInvitation(tx, member.id);
   // The link of `purser reset-owner` is for the person who runs the command, not for an account at the provider.
@@ -129,7 +132,7 @@ async function join(
 }
 
 /**
- * Gives the member the role of the role claim. Owners stay owners, and members with roles only in projects keep only these. A lower
+ * Gives the member the role that the role claim maps to. Owners, and members who have only project roles, are left unchanged. A lower
  * role ends access like any demotion.
  */
 async function applyRole(

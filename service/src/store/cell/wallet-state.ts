@@ -19,8 +19,15 @@ import {
   writeAssignment,
   writeOwnCounter,
 } from "./assignment-state.ts";
+import {
+  EMPTY_NOTICE_FIELDS,
+  hasNoticeState,
+  type NoticeFields,
+  type NoticeState,
+  readNoticeState,
+  writeNoticeState,
+} from "./notice-state.ts";
 import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
-import { hasTold, NOTHING_TOLD, readTold, type Told, type ToldState, writeTold } from "./told-state.ts";
 
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it.
 // Times are milliseconds since 1970; null means no end.
@@ -58,9 +65,9 @@ import { hasTold, NOTHING_TOLD, readTold, type Told, type ToldState, writeTold }
 //   held        [grant, pool, kind, expiresAt, credits, revoked?]   revoked only if not 0
 //   holdsUntil  no open hold ends by then; only if holds are open
 //
-// A wallet that remembers what webhooks were told, or has or had rules for top-ups, has form 5, which also needs data format 2:
+// A wallet with state for notices, or that has or had top-up rules, has form 5, which also needs data format 2:
 //
-//   [5, …, [held…], told, holdsUntil?]            told as in told-state.ts
+//   [5, …, [held…], notices, holdsUntil?]         notices as in notice-state.ts
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
@@ -111,7 +118,7 @@ type State = [
   holdChanges?: number,
   openHolds?: number,
   held?: HeldState[],
-  ...rest: (number | ToldState)[],
+  ...rest: (number | NoticeState)[],
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
@@ -140,7 +147,7 @@ export function encodeWalletState(wallet: Wallet): string {
       state.push(overridesCount, terms, counters);
     }
     if (hasHolds) state.push(holdCount, holdChanges, openHolds, held.map(writeHeld));
-    if (form === FORM_WITH_NOTICES) state.push(writeTold(wallet));
+    if (form === FORM_WITH_NOTICES) state.push(writeNoticeState(wallet));
     if (openHolds > 0) state.push(untilNextEnd(wallet));
   } else if (planAsOf !== null) {
     state.push(planAsOf);
@@ -178,16 +185,17 @@ export function decodeWalletState(
   const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next = null } = state;
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
   const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
-  const told = form === FORM_WITH_NOTICES ? readTold(state[17] as ToldState) : NOTHING_TOLD;
-  const { [told === NOTHING_TOLD ? 17 : 18]: holdsUntil = Number.POSITIVE_INFINITY } = state;
+  const noticeFields =
+    form === FORM_WITH_NOTICES ? readNoticeState(state[17] as NoticeState) : EMPTY_NOTICE_FIELDS;
+  const { [noticeFields === EMPTY_NOTICE_FIELDS ? 17 : 18]: holdsUntil = Number.POSITIVE_INFINITY } = state;
   assert(typeof holdsUntil === "number", "`holdsUntil` is a time");
   assert(openHolds === 0 || Number.isFinite(holdsUntil), "a wallet with open holds has `holdsUntil`");
   assert(
-    form === formOf({ next, overridesCount, holdCount, ...told }),
+    form === formOf({ next, overridesCount, holdCount, ...noticeFields }),
     "a wallet has a format that this release knows",
   );
   const { sequence, decidedAt, isBlocked } = row;
-  const { lows, peaks, alerts } = told;
+  const { lows, peaks, alerts } = noticeFields;
   // No spreads: decoding takes an eighth less time without them, and every request decodes a wallet.
   return {
     sequence,
@@ -223,10 +231,10 @@ export function decodeWalletState(
   };
 }
 
-type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount"> & Told;
+type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount"> & NoticeFields;
 
 function formOf({ next, overridesCount, holdCount, lows, peaks, alerts }: Formed): number {
-  if (hasTold({ lows, peaks, alerts })) return FORM_WITH_NOTICES;
+  if (hasNoticeState({ lows, peaks, alerts })) return FORM_WITH_NOTICES;
   if (holdCount > 0) return FORM_WITH_HOLDS;
   if (overridesCount > 0) return FORM_WITH_OVERRIDES;
   return next === null ? FORM : FORM_WITH_NEXT;

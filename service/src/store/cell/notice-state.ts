@@ -4,7 +4,8 @@ import type { Wallet } from "../../entitlement/wallet.ts";
 import { brandAs, type FeatureId, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { readEnd } from "./assignment-state.ts";
 
-// The memory of a wallet for notices: [[low…], [peak…]], and [[low…], [peak…], [rule…], [topUps…], topUpCount] if it has or had rules.
+// State that a wallet stores to avoid repeating notices, as JSON: [[low…], [peak…]], and [[low…], [peak…], [rule…], [topUps…],
+// topUpCount] if it has or had rules.
 //
 //   low     [pool, balance]
 //   peak    [feature, assignment | period, end, used]
@@ -17,7 +18,7 @@ type PeakState = [number, number | PeriodKind, number | null, number];
 type RuleState = [number, readonly number[] | null, [number, number, number] | null];
 type OpenState = [number, number, number, number, number];
 type TopUpsState = [number, number, number, OpenState | null];
-export type ToldState = [
+export type NoticeState = [
   LowState[],
   PeakState[],
   rules?: RuleState[],
@@ -25,11 +26,15 @@ export type ToldState = [
   topUpCount?: number,
 ];
 
-export type Told = Pick<Wallet, "lows" | "peaks" | "alerts">;
+export type NoticeFields = Pick<Wallet, "lows" | "peaks" | "alerts">;
 
-export const NOTHING_TOLD: Told = { lows: [], peaks: [], alerts: { pools: [], topUps: [], topUpCount: 0 } };
+export const EMPTY_NOTICE_FIELDS: NoticeFields = {
+  lows: [],
+  peaks: [],
+  alerts: { pools: [], topUps: [], topUpCount: 0 },
+};
 
-export function hasTold({ lows, peaks, alerts }: Told): boolean {
+export function hasNoticeState({ lows, peaks, alerts }: NoticeFields): boolean {
   return lows.length + peaks.length > 0 || hasAlerts(alerts);
 }
 
@@ -37,8 +42,8 @@ function hasAlerts({ pools, topUpCount }: Alerts): boolean {
   return pools.length > 0 || topUpCount > 0;
 }
 
-export function writeTold({ lows, peaks, alerts }: Told): ToldState {
-  const state: ToldState = [
+export function writeNoticeState({ lows, peaks, alerts }: NoticeFields): NoticeState {
+  const state: NoticeState = [
     lows.map(({ pool, balance }) => [pool, balance]),
     peaks.map(({ feature, of, end, used }) => [feature, of, end, used]),
   ];
@@ -47,7 +52,13 @@ export function writeTold({ lows, peaks, alerts }: Told): ToldState {
   return state;
 }
 
-export function readTold([lows, peaks, rules = [], topUps = [], topUpCount = 0]: ToldState): Told {
+export function readNoticeState([
+  lows,
+  peaks,
+  rules = [],
+  topUps = [],
+  topUpCount = 0,
+]: NoticeState): NoticeFields {
   return {
     lows: lows.map(([pool, balance]) => ({ pool: brandAs<PoolId>(pool), balance })),
     peaks: peaks.map(([feature, of, end, used]) => ({
