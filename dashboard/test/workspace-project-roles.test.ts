@@ -130,7 +130,7 @@ test("a workspace viewer has the buttons of an operator only in the project of t
   await page.getByText("Test product: Operator").waitFor();
 });
 
-test("limiting a member to some projects shows what is revoked, with the same call as curl", async () => {
+test("restricting a member to some projects shows the sessions it ends, and saves the project roles", async () => {
   const managed = await setup();
   await join(managed, "operator", "ben");
   const page = await signIn(managed.service.url, MEMBERS);

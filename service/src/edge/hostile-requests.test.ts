@@ -239,7 +239,7 @@ test("before authentication, no path, query or header is expensive to process", 
 /** Enough time to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
-test("before authentication, no document is expensive to serve", async () => {
+test("documents and searches that need no authentication are cheap to serve", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const pages = [

@@ -29,7 +29,7 @@ test.each([
   expect(chargeFor(cost, quantity)).toBe(credits);
 });
 
-test("charges of any size are rounded up to the exact whole credit", () => {
+test("charges of any size are rounded up to the next whole credit without precision errors", () => {
   const costs = fc.record({ credits: fc.nat(1_000_000_000), per: fc.integer({ min: 1, max: 1_000_000 }) });
   fc.assert(
     fc.property(costs, fc.integer({ min: 1, max: 1_000_000 }), (cost, quantity) => {

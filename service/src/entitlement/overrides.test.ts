@@ -77,7 +77,7 @@ test("a limit with another period has its own count, while the plan's count cont
   expect(customer.check("2026-01-04", "image").before?.limit).toMatchObject({ quantity: 5, used: 4 });
 });
 
-test("a daily limit does not continue the monthly count on the last day of the month", () => {
+test("a daily limit has its own count, even on the last day of the month", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.override("2026-01-02", { image: { limit: { quantity: 3, period: "day" } } });

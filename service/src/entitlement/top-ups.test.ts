@@ -56,7 +56,7 @@ test("a balance that falls below the threshold requests a top-up once", () => {
   expect(asked(customer)).toEqual([]);
 });
 
-test("a rule that is set below its threshold requests a top-up immediately", () => {
+test("a rule set while the balance is below its threshold requests a top-up immediately", () => {
   const customer = ruled({ ...RULE, below: 10 });
   customer.consume("2026-01-02", "image", 6);
   expect(customer.alerts("2026-01-03", { topUp: RULE })).toBe("changed");
@@ -174,7 +174,7 @@ test("a rule that is removed and set again continues its request", () => {
   expect(asked(customer)).toEqual([{ number: 1, attempt: 2, balance: 40 }]);
 });
 
-test("new thresholds, and a rule of another pool, open no request", () => {
+test("new thresholds do not open a request, but setting the rule again does", () => {
   const customer = ruled();
   customer.revoke("2026-01-02", 1);
   customer.alerts("2026-01-02", { topUp: RULE, lowBalances: [500] });

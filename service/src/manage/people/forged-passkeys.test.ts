@@ -56,7 +56,7 @@ test("a passkey with a forged attestation is refused without a request to the UR
   expect(await managed.database.count("control.passkeys", "member_id <> 1")).toBe(0);
 });
 
-test("the token of a set-up ends when the member adds a passkey in a session", async () => {
+test("a setup token ends when the member adds a passkey in a session", async () => {
   const { managed, call } = await setupWithPasskey();
   const vera = await join(managed, "viewer", "vera");
   const require = (requiredFrom: string | null) =>
@@ -72,7 +72,7 @@ test("the token of a set-up ends when the member adds a passkey in a session", a
   expect((await session("GET", PASSKEYS)).body["items"]).toHaveLength(1);
 });
 
-test("a set-up registers only the first passkey, even if its token is still open", async () => {
+test("setup registers only the first passkey, even if its token is still open", async () => {
   const { managed, call } = await setupWithPasskey();
   const vera = await join(managed, "viewer", "vera");
   await call("PATCH", "/manage/v1/workspace", { secondFactor: { requiredFrom: "viewer" } });

@@ -74,7 +74,7 @@ test("a member who has the role only in one project needs a passkey too", async 
   expect((await logInFrom(managed, "203.0.113.2", vera)).status).toBe(200);
 });
 
-test("the token of a set-up works for nothing else, and only one of two set-ups succeeds", async () => {
+test("a setup token is valid only for setup, and only one of two concurrent setups succeeds", async () => {
   const owner = await setupWithPasskey();
   const { managed } = owner;
   const ada = await join(managed, "admin", "ada");

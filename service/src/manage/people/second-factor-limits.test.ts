@@ -22,7 +22,7 @@ import {
 } from "../../../test/second-factor.ts";
 import { OWNER } from "../../../test/seed.ts";
 
-test("many logins from one network end neither those from other networks nor those of a known device", async () => {
+test("many logins from one network do not cancel pending logins from other networks or from a known device", async () => {
   const { managed, authenticator } = await setupWithPasskey();
   const cookies = (await logInFully(managed, authenticator)).headers.getSetCookie();
   const device = cookies.find((cookie) => cookie.includes("_device="))?.split(";", 1)[0] ?? "";

@@ -222,7 +222,7 @@ test("without settings, single sign-on is not available", async () => {
     expect(codeOf(await send(`${service.url}${SESSION}/${path}`, "GET"))).toBe("not_found");
 });
 
-test("single sign-on begins only after the upgrade is finished", async () => {
+test("single sign-on is rejected until the upgrade is finished", async () => {
   const managed = await setupSignOn({});
   await managed.database.query("update cell.identity set data_format = 1");
   const response = await fetch(`${managed.service.url}${SESSION}/oidc`, { redirect: "manual" });

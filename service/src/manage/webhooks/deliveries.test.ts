@@ -61,7 +61,7 @@ test("a test is delivered with the ID that the call returned, and listed with th
   expect((await manage("GET", "notices")).body["items"]).toEqual([]);
 });
 
-test("a delivery shows exactly what the webhook received, and only the webhooks of its type receive it", async () => {
+test("a delivery shows exactly what the webhook received, and only webhooks subscribed to its type receive it", async () => {
   const notified = await setupNotified();
   const [receiver, other] = [await startReceiver(), await startReceiver()];
   const id = await notified.listen(receiver);
