@@ -116,7 +116,7 @@ function refuseLesser(principal: Principal, access: RoleAccess, scope: Scope | n
   }
 }
 
-/** The role that counts for an operation. Null if no role of the principal applies to the workspace, project or environment. */
+/** The role that applies to an operation. Null if no role of the principal applies to the workspace, project or environment. */
 function roleFor(principal: Principal, where: RoleAccess["in"], scope: Scope | null): Role | null {
   if (where === "workspace") return principal.role;
   if (where === "anywhere") return highestRole(principal);

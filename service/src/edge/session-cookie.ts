@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 /** For the `__Host-` prefix, browsers require Secure, no Domain, and `Path=/`. */
 const NAME = "__Host-purser_session";
 export const SESSION_SECONDS = 14 * 24 * 3_600;
-/** Shorter, because only a sign-in checks at the provider that the person still has access, and with which role. */
+/** Shorter, because only a sign-in checks with the provider whether the person still has access, and with which role. */
 export const SIGNED_ON_SESSION_SECONDS = 12 * 3_600;
 
 /** This cookie ties a sign-in at the provider to the browser that started it. */
@@ -12,7 +12,7 @@ const ATTEMPT_NAME = "__Host-purser_attempt";
 /** Lax, because the provider's site redirects the browser back. */
 const ATTEMPT_COOKIE = { path: "/", secure: true, httpOnly: true, sameSite: "lax" } as const;
 
-/** This cookie outlives sessions and grants no access. It only shows that this browser has logged in before. */
+/** This cookie outlives sessions but does not grant access. It only shows that this browser has logged in before. */
 const DEVICE_NAME = "__Host-purser_device";
 /** Lifetime, counted from the last login. Browsers keep cookies for at most 400 days. */
 export const DEVICE_SECONDS = 365 * 24 * 3_600;

@@ -1,6 +1,6 @@
 import type { Instant, PoolId } from "../primitives/brand.ts";
 
-/** A customer's own thresholds, rules for top-ups, and the top-ups requested so far. */
+/** A customer's custom thresholds, top-up rules, and the top-ups requested so far. */
 export type Alerts = {
   /** The rules. Sorted by pool. */
   readonly pools: readonly PoolAlerts[];
@@ -12,7 +12,7 @@ export type Alerts = {
 
 export type PoolAlerts = {
   readonly pool: PoolId;
-  /** Replace the thresholds of the pool. Sorted, highest first. Null for the pool's thresholds. */
+  /** Replace the pool's thresholds. Sorted, highest first. Null for the pool's thresholds. */
   readonly lowBalances: readonly number[] | null;
   /** Null if no top-ups are requested. */
   readonly topUp: TopUpRule | null;

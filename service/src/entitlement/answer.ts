@@ -151,7 +151,7 @@ function renderTaken(
   return `"${field}":${reason === null ? creditsRequired - overageCredits : 0}`;
 }
 
-/** Renders an item's balance, limit and overage. Omits the overage if the plan allows none. */
+/** Renders an item's balance, limit and overage. Omits the overage if the plan does not allow overage. */
 function renderPosition({ position, overageCredits }: StoredItem): string {
   return (
     `"balance":${position?.balance ?? null},"resetsAt":${renderTime(position?.resetsAt)},` +

@@ -106,7 +106,7 @@ function resolveStart(
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
   if (startsAt === null || (request.endsAt === "period_end" && (active === null || periodEnd === null)))
     return null;
-  // If the customer will still have the plan at the requested start, a call without `asOf` edits that plan and schedules nothing.
+  // If the customer will still have the plan at the requested start, a call without `asOf` edits that plan instead of scheduling a change.
   const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
   const end = request.endsAt === "period_end" ? periodEnd : request.endsAt;
   // A scheduled plan never inherits the end of the active plan.
@@ -122,8 +122,8 @@ function resolveStart(
 }
 
 /**
- * Chooses the anchor for a call that has none: the requested start, or the time of arrival. A renewal's `asOf` can be before the period that
- * it pays for. If `asOf` were the anchor, the plan would grant a second allowance shortly before its new end. A change at `period_end`
+ * Chooses the anchor for a call that has none: the requested start, or the time of arrival. A renewal's `asOf` can be before the period
+ * that it pays for. If `asOf` were the anchor, the plan would grant a second allowance shortly before its new end. A change at `period_end`
  * keeps the current anchor if the periods align, so that an anchor on the 31st does not move to the 28th.
  */
 function anchorOf(

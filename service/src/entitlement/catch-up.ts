@@ -56,7 +56,7 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
   }
 }
 
-/** Changes that grant the customer nothing new. */
+/** Changes that do not grant the customer anything new. */
 const TAKING: ReadonlySet<Due["kind"]> = new Set([
   "hold_ends",
   "grants_expire",

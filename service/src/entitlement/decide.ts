@@ -39,7 +39,7 @@ export type Position = {
   readonly balance: number;
   readonly resetsAt: Instant | null;
   readonly limit: LimitPosition | null;
-  /** Null if the plan allows no overage. */
+  /** Null if the plan does not allow overage. */
   readonly overage: OveragePosition | null;
 };
 
@@ -74,7 +74,7 @@ export type Decided = {
   readonly items: readonly ItemDecision[];
   readonly change: Change | null;
   readonly planVersion: PlanVersionId | null;
-  /** The hold that the request opened. Null if it opened none. */
+  /** The hold that the request opened. Null if it did not open a hold. */
   readonly hold: Hold | null;
 };
 

@@ -3,7 +3,9 @@ import type { OpenTopUp } from "./alerts.ts";
 import type { NoticeType } from "./catalog.ts";
 import type { GrantKind, Hold, OveragePart, Overrides, Wallet } from "./wallet.ts";
 
-/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract credits. A `consume` entry at cost 0 moves nothing. */
+/**
+ * `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract credits. A `consume` entry at cost 0 does not move credits.
+ */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
 /** One grant's share of an entry's amount, with the same sign. The amount is the sum of its parts. */

@@ -8,9 +8,10 @@ import { isAhead } from "./period.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
- * Writes due expiries for an idle wallet, and grants nothing. If a due hold must be charged, the wallet is instead brought up to date as if by
- * a request, because the charge must not wait for the next request. With webhooks, they would be told of a balance that the next allowance
- * restores. Such a wallet is left alone until there is something to tell, and then also brought up to date. Null if there is no entry to write.
+ * Writes due expiries for an idle wallet, without granting anything. If a due hold must be charged, the wallet is instead brought up to
+ * date as if by a request, because the charge must not wait for the next request. If webhooks receive notices, they could get a notice
+ * about a balance that the next allowance restores. Such a wallet is left alone until a notice is due, and then also brought up to date.
+ * Null if there is no entry to write.
  */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(catalog, wallet);

@@ -148,7 +148,7 @@ export class FoldedGrants {
       const slot = this.#slots.get(number);
       const [used, isRevoked] = [slot?.used ?? 0, slot?.head.isRevoked ?? false];
       const usedInWallet = grant === undefined ? used : base - grant.remaining - heldOf(wallet, number);
-      // Revoking an allowance of a paused plan writes no entry, because its credits are not in the balance.
+      // Revoking a paused plan's allowance does not write an entry, because its credits are not in the balance.
       const isExplained = usedInWallet === used || (isRevoked && usedInWallet > used);
       if (!isExplained)
         return `grant ${number} has ${usedInWallet} used credits in the wallet, ${used} according to its ledger`;

@@ -114,7 +114,7 @@ function findExcess(
   return Math.min(amount, Math.max(0, granted.base - credits));
 }
 
-/** An allowance that a version dropped gets no credits back, but the returned amount no longer counts as used. */
+/** An allowance that a version dropped does not get credits back, but the returned amount no longer counts as used. */
 function forgetUse(assignment: Assignment, number: number, amount: number): Assignment {
   const allowances = assignment.allowances.map((granted) =>
     granted.grant === number ? { ...granted, base: granted.base - amount } : granted,

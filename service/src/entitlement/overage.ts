@@ -20,7 +20,7 @@ export type OveragePosition = {
 /** Stands for "unlimited" in computations, so that no count exceeds 53 bits. */
 const UNLIMITED = 2 ** 52;
 
-/** Null if the plan allows no overage in this pool. */
+/** Null if the plan does not allow overage in this pool. */
 export function overagePosition(
   wallet: Wallet,
   version: PlanVersion | null,

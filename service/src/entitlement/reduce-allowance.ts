@@ -10,7 +10,7 @@ export type ReductionOutcome =
   | { kind: "reduced"; credits: number; change: Change }
   /** Exactly the requested amount already remains. The change contains only due changes. */
   | { kind: "unchanged"; change: Change | null }
-  /** The plan grants no allowance in this pool. */
+  /** The plan does not grant an allowance in this pool. */
   | { kind: "no_allowance" }
   /** A reduction never adds credits. `remaining` is the current amount. */
   | { kind: "above_remaining"; remaining: number };

@@ -73,8 +73,8 @@ export function ownedIn(slot: readonly GrantFacts[]): number {
 }
 
 /**
- * Removes a revoked allowance's credits from a paused plan, so that they do not return when the plan resumes. Writes no entry, because the
- * credits are in no balance.
+ * Removes a revoked allowance's credits from a paused plan, so that they do not return when the plan resumes. Does not write an entry,
+ * because the credits are not part of any balance.
  */
 function forgetPaused(draft: Draft, number: number): void {
   const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));

@@ -6,12 +6,12 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** `unchanged`: the customer already has the same rules. The change contains only what was due. */
+/** `unchanged`: the customer already has the same rules. The change contains only due changes. */
 type AlertsOutcome = { readonly kind: "changed" | "unchanged"; readonly change: Change | null };
 
 /**
  * Replaces all thresholds and rules of a customer. An open request stays open, also without a rule, because its payment may still be
- * processed. A new or changed rule whose balance is already below requests a top-up immediately. Safe to repeat.
+ * processed. A new or changed rule whose balance is already below the rule's threshold requests a top-up immediately. Safe to repeat.
  */
 export function setAlerts(
   catalog: Catalog,

@@ -58,7 +58,7 @@ export type StoredPosition = {
     readonly used: number;
     readonly resetsAt: Instant | null;
   } | null;
-  /** Null if the plan allows no overage. `credits` and `remaining` are null if overage is unlimited. */
+  /** Null if the plan does not allow overage. `credits` and `remaining` are null if overage is unlimited. */
   readonly overage: Pick<OveragePosition, "credits" | "used" | "remaining"> | null;
 };
 

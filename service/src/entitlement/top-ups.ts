@@ -13,8 +13,8 @@ import { periodAt } from "./period.ts";
 import { ledgerBalanceOf, type Wallet } from "./wallet.ts";
 
 /**
- * Which requests a change may make. Usage opens requests in every pool, and a new rule only in its own: a revocation, a refund or the end of a
- * plan must not charge a card. Every other change only repeats an open request.
+ * Which requests a change may make. Usage opens requests in every pool, and a new rule only in its own: a revocation, a refund or the end
+ * of a plan must not charge a card. Every other change only repeats an open request.
  */
 export type TopUpMode = "open" | "repeat" | ReadonlySet<PoolId>;
 
@@ -96,7 +96,7 @@ export function repeatAt({ askedAt, attempt }: Pick<OpenTopUp, "askedAt" | "atte
 
 type Ruled = { readonly pool: PoolId; readonly rule: TopUpRule; readonly mode: TopUpMode };
 
-/** The open request after it is opened or repeated. Null if it is too early, or if the month has no requests left. */
+/** The open request after a request or repeat. Null if it is too early for a repeat, or if no requests are left this month. */
 function nextRequest(
   { topUps, topUpCount }: Alerts,
   { pool, rule, mode }: Ruled,
@@ -114,7 +114,9 @@ function nextRequest(
   return { number: topUpCount + 1, requestedAt: now, attempt: 1, askedAt: now, credits };
 }
 
-/** Only the first attempt takes a new number. A top-up counts in each month in which it is requested, because it may be paid in any of them. */
+/**
+ * Only the first attempt takes a new number. A top-up counts in each month in which it is requested, because it may be paid in any of them.
+ */
 function withRequest(alerts: Alerts, pool: PoolId, open: OpenTopUp, now: Instant): Alerts {
   const known = alerts.topUps.find((other) => other.pool === pool);
   const month = monthStart(now);

@@ -9,7 +9,7 @@ import {
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 
-/** A parsed usage event. An event changes no balance. */
+/** A parsed usage event. An event does not change a balance. */
 export type UsageEvent = {
   readonly customerId: CustomerId;
   readonly event: EventKey;

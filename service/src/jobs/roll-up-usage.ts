@@ -109,8 +109,8 @@ export function rollUpOnce(
   { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
 ): Promise<Turn | null> {
   return transaction(cell, async (tx) => {
-    // Reads the clock before the horizon, so that a request that got a response before `now` has a number below `begun`. Reads
-    // both before it takes the lock, because with the lock this transaction itself counts as open.
+    // Reads the clock before the horizon, so that every request answered before `now` has a transaction number below `horizon.begun`. Reads
+    // both before taking the lock, because the lock gives this transaction a number, and it would then count as open.
     const now = await readClock(tx);
     const horizon = await readHorizon(tx);
     const progress = await lockUsageProgress(tx, restMs);

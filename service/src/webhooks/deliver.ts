@@ -39,18 +39,18 @@ const LOOPS_MAX = 60;
 const PAGE_SIZE = 2 * AT_ONCE;
 /** After this time, a webhook lets others take a turn. */
 const TURN_MS = 10_000;
-/** How long a stop waits for deliveries in progress. They are sent again later. */
+/** How long `stop` waits for deliveries in progress. Interrupted deliveries are sent again later. */
 const STOP_MS = 3_000;
 const RETRY_FIRST_MS = 5_000;
 const RETRY_FACTOR = 4;
 const RETRY_MAX_MS = 6 * 3_600_000;
-/** A delivery that still fails after this time has failed for good. */
+/** A delivery that still fails after this time is no longer retried. */
 const RETRY_FOR_MS = 3 * 86_400_000;
 const PAUSE_FIRST_MS = 1_000;
 const PAUSE_MAX_MS = 60_000;
 const ANSWER_LENGTH_MAX = 500;
 
-/** The answer to each delivery that was attempted. Null if the customer was erased, so that nothing was sent. */
+/** The answer to each attempted delivery. Null if nothing was sent because the customer was erased. */
 type Answers = ReadonlyMap<Delivery, Answer | null>;
 
 /** A webhook that fails gets one delivery at a time, with pauses. */
@@ -63,9 +63,9 @@ type Options = {
 };
 
 /**
- * Delivers notices to webhooks. Each webhook has its own loop in one process, which claims it, so a slow webhook delays no other. A customer's
- * notices are delivered one after another. A delivery that was sent but not recorded is sent again: at least once, with the same ID. So
- * nothing waits until a record is on disk.
+ * Delivers notices to webhooks. Each webhook has its own loop in one process, which claims it, so a slow webhook does not delay others. A
+ * customer's notices are delivered one after another. Delivery is at least once: if a sent delivery was not recorded, it is sent again with
+ * the same ID. So commits do not wait for the disk.
  */
 export class Deliverer {
   readonly #cell: Pool;
@@ -94,7 +94,7 @@ export class Deliverer {
     for (const id of claimed) {
       const loop = this.#deliverAll(id)
         .catch((error: unknown) => {
-          // Attempts that could not be recorded are repeated, so not immediately.
+          // The attempts could not be recorded and will be repeated, so pause first.
           this.#pause(id);
           this.#options.onError(error);
         })
@@ -103,7 +103,7 @@ export class Deliverer {
     }
   }
 
-  /** Ends the pages in progress, and lets other processes take over. */
+  /** Waits up to `STOP_MS` for deliveries in progress, then releases this process's claims. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const timer = setTimeout(() => this.#sender.close(), STOP_MS);
@@ -117,12 +117,12 @@ export class Deliverer {
     return this.#inTurn(single<Backlog>, countDue);
   }
 
-  /** A record of a delivery may be lost in a crash, because the delivery is then sent again. */
+  /** Losing a delivery record in a crash is safe: the delivery is sent again. */
   #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#inTurn(lossyTransaction<T>, work);
   }
 
-  /** Runs one transaction at a time. A loop may wait long for its turn here, but not for a connection, which would fail after a second. */
+  /** Runs one transaction at a time. Waiting here has no time limit, whereas waiting for a pool connection fails after a second. */
   #inTurn<T>(run: typeof single<T>, work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = this.#lastTransaction.then(() => run(this.#cell, work));
     this.#lastTransaction = result.catch(() => {});
@@ -179,7 +179,7 @@ export class Deliverer {
       for (const delivery of rest) {
         if (this.#isStopping) return;
         const answer = await this.#send(target, delivery.notice);
-        // A stop has interrupted it.
+        // `stop` interrupted the request, so do not record a failed attempt.
         if (this.#isStopping && answer?.kind === "failed") return;
         answers.set(delivery, answer);
       }
@@ -212,13 +212,17 @@ function toAttempt(delivery: Delivery, answer: Answer | null, now: Instant): Att
   if (answer === null)
     return { delivery, state: "failed", dueAt: now, status: null, answer: "The customer was erased" };
   const [status, text] = answer.kind === "answered" ? [answer.status, answer.text] : [null, answer.message];
-  const said = { delivery, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };
-  if (isDelivered(answer)) return { ...said, state: "delivered", dueAt: now };
-  if (now - retriedSince >= RETRY_FOR_MS) return { ...said, state: "failed", dueAt: now };
-  return { ...said, state: "pending", dueAt: brandAs<Instant>(now + retryAfter(attempts, Math.random())) };
+  const response = { delivery, status, answer: text.slice(0, ANSWER_LENGTH_MAX).toWellFormed() };
+  if (isDelivered(answer)) return { ...response, state: "delivered", dueAt: now };
+  if (now - retriedSince >= RETRY_FOR_MS) return { ...response, state: "failed", dueAt: now };
+  return {
+    ...response,
+    state: "pending",
+    dueAt: brandAs<Instant>(now + retryAfter(attempts, Math.random())),
+  };
 }
 
-/** How long to wait after the next attempt fails. `random` from 0 to 1 spreads retries by a quarter. */
+/** How long to wait after the next attempt fails. `random`, from 0 to 1, adds ±12.5% jitter. */
 export function retryAfter(attempts: number, random: number): number {
   const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * RETRY_FACTOR ** attempts);
   return Math.round(waitMs * (0.875 + random / 4));

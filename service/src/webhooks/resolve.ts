@@ -19,7 +19,7 @@ export function resolvePublic(servers: readonly string[] | null = null): Resolve
   if (servers !== null) resolver.setServers(servers);
   return (hostname, _, callback) => {
     const asked = [find(resolver, hostname, 4), find(resolver, hostname, 6)];
-    // A family without an answer does not delay the other for long.
+    // An address family that does not respond delays the other one only briefly.
     const late = Promise.any(asked).then(
       () => new Promise<never>((_, reject) => setTimeout(reject, OTHER_FAMILY_MS, new Error("late")).unref()),
     );
@@ -41,7 +41,9 @@ function find(resolver: Resolver, hostname: string, family: 4 | 6): Promise<Look
   });
 }
 
-/** Asks the operating system, which also knows the names of a private network. One lookup at a time, so that another thread remains free. */
+/**
+ * Asks the operating system, which also knows the names of a private network. One lookup at a time, so that another thread remains free.
+ */
 export function lookUpInTurn(ask: Resolve = lookup): Resolve {
   const asked = new Map<string, Promise<LookupAddress[]>>();
   let last: Promise<unknown> = Promise.resolve();

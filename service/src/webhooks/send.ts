@@ -40,7 +40,7 @@ type Failed = {
 };
 type Outcome = Answered | Failed;
 
-/** The endpoint's answer, or why there was none. */
+/** The endpoint's response, or why there was none. */
 export type Answer = Outcome & { readonly durationMs: number };
 
 export type SenderOptions = TargetPolicy & {
@@ -53,7 +53,7 @@ export function isDelivered(answer: Answer): boolean {
   return answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 }
 
-/** Sends webhooks over HTTP/1.1. Follows no redirects and uses no proxy, because either could lead to a private address. */
+/** Sends webhooks over HTTP/1.1. Does not follow redirects or use a proxy, because either could lead to a private address. */
 export class WebhookSender {
   readonly #policy: TargetPolicy;
   readonly #timeoutMs: number;

@@ -25,7 +25,7 @@ import type { ManageParts } from "../parts.ts";
 const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
 
-/** Lists and names event keys. An event key needs no definition. Its name is used only for display. */
+/** Lists and names event keys. An event key does not have to be defined. Its name is used only for display. */
 export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[] {
   return [
     operation({

@@ -61,7 +61,7 @@ export function readProjectRoles(wanted: Static<typeof wantedProjectRolesField>)
     if (id === null) throw toProblem("project_not_found");
     return { projectId: brandAs<ProjectId>(id), environment, role };
   });
-  // The order in which roles are stored, so that the same roles in another order are no change.
+  // The order in which roles are stored, so that listing the same roles in another order does not count as a change.
   return roles.sort((a, b) => a.projectId - b.projectId || orderOf(a) - orderOf(b));
 }
 

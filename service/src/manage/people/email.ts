@@ -2,7 +2,7 @@ import { invalidField } from "../fields.ts";
 
 export const EMAIL_LENGTH_MIN = 3;
 export const EMAIL_LENGTH_MAX = 254;
-/** This pattern accepts almost any address, because Purser sends no email. */
+/** This pattern accepts almost any address, because Purser does not send email. */
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
 
 export function isEmail(text: string): boolean {

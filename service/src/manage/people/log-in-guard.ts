@@ -5,10 +5,12 @@ import { networkOf } from "../../primitives/network.ts";
 const AT_ONCE_MAX = 1;
 /** Maximum number of waiting attempts, for known and unknown devices separately. */
 const WAITING_MAX = 10;
-/** Maximum number of logins per window by one member from one device or network. Each login needs a password check and an audit row. */
+/** Maximum number of logins per window by one member from one device or network. Each login costs a password check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
-/** Maximum number of keys in a counter. Fewer password checks fit in a window, so only malformed attempts can fill a counter. */
+/**
+ * Maximum number of keys in a counter. A window has no time for this many password checks, so only malformed attempts can fill a counter.
+ */
 const REMEMBERED_MAX = 10_000;
 
 export type Attempt = {

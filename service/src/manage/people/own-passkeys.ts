@@ -56,7 +56,7 @@ export type AddOutcome =
   /** The codes are null if the member already has some. */
   | { kind: "added"; passkey: Passkey; recoveryCodes: readonly string[] | null };
 
-/** Registers a passkey and ends the member's other sessions and log-ins. The first passkey comes with recovery codes. */
+/** Registers a passkey and ends the member's other sessions and pending logins. The first passkey comes with recovery codes. */
 export async function addPasskey(
   control: Pool,
   self: SelfInSession,
@@ -64,7 +64,7 @@ export async function addPasskey(
 ): Promise<AddOutcome> {
   const attempted = await transaction(control, (tx) => attemptChallenge(tx, { token, purpose: "register" }));
   if (attempted === null || attempted.member.id !== self.id) return { kind: "expired" };
-  // Before the transaction that locks membership, so that a slow verification delays nobody else.
+  // Before the transaction that locks membership, so that a slow verification does not delay others.
   const key = await verifyAttestation(passkey, { challenge: attempted.challenge, party });
   if (key === null) return { kind: "invalid" };
   return transaction<AddOutcome>(
@@ -111,7 +111,10 @@ export function renameOwnPasskey(
 
 export type DeleteOutcome = Refused | { kind: "deleted" | "not_found" | "last_passkey" };
 
-/** Deletes a passkey and ends the member's other sessions. Without passkeys, recovery codes have no use and are deleted too. */
+/**
+ * Deletes a passkey and ends the member's other sessions. Deleting the last passkey also deletes the recovery codes, which are then
+ * useless.
+ */
 export function deleteOwnPasskey(control: Pool, self: SelfInSession, id: number): Promise<DeleteOutcome> {
   return transaction<DeleteOutcome>(control, async (tx) => {
     const opened = await openOwn(tx, self);

@@ -76,7 +76,7 @@ async function isSignedBy(
   return true;
 }
 
-/** The signature is valid, but its count is not new. So somebody may have copied the key. */
+/** The signature is valid, but its count did not increase, so somebody may have copied the key. */
 function auditCopiedPasskey(
   tx: Tx,
   { workspaceId, email }: Member,
@@ -118,7 +118,7 @@ export type SetUpFactorOutcome =
   | { kind: "refused"; member: Member }
   | { kind: "expired" };
 
-/** Registers the first passkey of a member whose role needs one, and finishes the login. */
+/** Registers the first passkey of a member whose role requires one, and finishes the login. */
 export async function logInWithFirstPasskey(
   control: Pool,
   { token, name, passkey, party }: NewPasskey,
@@ -129,16 +129,16 @@ export async function logInWithFirstPasskey(
   if (attempted === null) return { kind: "expired" };
   const { member, challenge } = attempted;
   admit(member);
-  // Before the transaction that locks membership, so that a slow verification delays nobody else.
+  // Before the transaction that locks membership, so that a slow verification does not delay others.
   const key = await verifyAttestation(passkey, { challenge, party });
   if (key === null) return { kind: "refused", member };
   return transaction<SetUpFactorOutcome>(
     control,
     async (tx) => {
-      // Two set-ups of one member run one after the other. The first ends the challenge of the second.
+      // Two setups by one member run one after the other. The first ends the second one's challenge.
       await lockMembership(tx);
       if (!(await finishChallenge(tx, attempted))) return { kind: "expired" };
-      // A set-up is for the first passkey. A member with a passkey has to use it.
+      // Setup is only for the first passkey. A member who has a passkey must use it.
       if ((await listPasskeys(tx, member.id)).length > 0) return { kind: "expired" };
       const added = await insertPasskey(tx, member.id, { ...key, name });
       if (added === null) return { kind: "refused", member };

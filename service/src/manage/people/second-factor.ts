@@ -23,8 +23,8 @@ import { deleteRecoveryCodesOf } from "../../store/control/recovery-codes.ts";
 import { findRecentSession, type OpenedWith } from "../../store/control/sessions.ts";
 
 /**
- * Changes to a second factor need a session that was opened within this time, so that an unattended browser is not enough. Logging in
- * again proves the current factors, with the limits and the audit of every log-in.
+ * Changes to a second factor require a session opened within this time, so that an unattended browser is not enough. Logging in
+ * again proves the current factors, with the limits and auditing of every login.
  */
 const RECENT_SECONDS = 10 * 60;
 
@@ -49,7 +49,7 @@ export type PendingLogIn = NewChallenge & {
   readonly passkeys: readonly Passkey[];
 };
 
-/** Whether a password or a link alone opens no session for this member. The only place that decides it. */
+/** Whether a password or a link alone is not enough to open a session for this member. Decided only here. */
 export function needsSecondFactor({ hasPasskey, role, requiredFrom }: Factors): boolean {
   return hasPasskey || isSecondFactorRequired({ role, requiredFrom });
 }
@@ -62,7 +62,7 @@ export function isSecondFactorRequired({
   return requiredFrom !== null && mayActAs(role, requiredFrom);
 }
 
-/** Creates a challenge if the member needs a second factor. Otherwise returns null. */
+/** Creates a challenge if the member must use a second factor. Otherwise returns null. */
 export async function askSecondFactor(
   tx: Tx,
   memberId: number,
@@ -137,7 +137,7 @@ export async function finishChallenge(tx: Tx, { tokenHash, member }: Attempted):
   return (await holdPassword(tx, member)) && deleteChallenge(tx, tokenHash);
 }
 
-/** Finds the member of an open challenge, so that wrong recovery codes can be counted for the member. Counts no attempt. */
+/** Finds the member of an open challenge, so that wrong recovery codes can be counted for the member. Does not count an attempt. */
 export async function findChallengedMember(tx: Tx, token: string): Promise<Member | null> {
   const tokenHash = hashSecret(token);
   const found = await findChallenge(tx, { tokenHash, purpose: "log_in", attemptsMax: ATTEMPTS_MAX });
@@ -146,7 +146,7 @@ export async function findChallengedMember(tx: Tx, token: string): Promise<Membe
 
 /**
  * Finds what a session was opened with, if the session may change a second factor. Null if the session is not recent. Also null if the
- * member has a passkey and the session proved neither it nor a recovery code, such as a session by single sign-on.
+ * member has a passkey, but the session was opened with neither a passkey nor a recovery code, for example by single sign-on.
  */
 export async function findProof(tx: Tx, sessionHash: Buffer): Promise<OpenedWith | null> {
   const recent = await findRecentSession(tx, { tokenHash: sessionHash, seconds: RECENT_SECONDS });

@@ -86,8 +86,8 @@ export async function openSessionIn(
 }
 
 /**
- * Opens a session and returns its token, of which only a hash is stored. The caller has checked every factor that the member needs. A
- * login by single sign-on needs none from Purser, because its provider asks for its own. `issuer` is that provider.
+ * Opens a session and returns its token, of which only a hash is stored. The caller has checked every required factor. A login by single
+ * sign-on does not require a factor from Purser, because the provider, `issuer`, asks for its own.
  */
 export async function insertSessionIn(
   tx: Tx,

@@ -55,7 +55,7 @@ export async function verifyAttestation(
 }
 
 /**
- * The options ask for no attestation, and browsers then remove it. The library would verify other formats, and request the URLs that an
+ * The options do not ask for an attestation, so browsers remove it. The library would verify other formats, and request the URLs that an
  * attacker's certificate names.
  */
 async function isWithoutAttestation(attestationObject: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import type { Failed } from "./discover.ts";
 import type { Provider } from "./provider.ts";
 
 export const ATTEMPT_SECONDS = 10 * 60;
-/** Maximum number of open attempts, for all browsers together. Further ones are rejected, because they must not end others. */
+/** Maximum number of open attempts, for all browsers together. Further attempts are rejected, because they must not end existing ones. */
 const ATTEMPTS_MAX = 10_000;
 
 export type Destination = Pick<SignOnAttempt, "returnPath" | "memberId" | "sessionHash">;
@@ -28,7 +28,7 @@ export async function startAttempt(
   const token = makeSecret("pur_attempt_");
   const tokenHash = hashSecret(token);
   const attempt = { ...destination, ...authorized.secrets, tokenHash, seconds: ATTEMPT_SECONDS };
-  // An attempt that a crash loses is repeated.
+  // If a crash loses an attempt, the person can start again.
   const isStored = await lossyTransaction(control, async (tx) => {
     await deleteEndedAttempts(tx);
     if (destination.sessionHash !== null) await deleteAttemptsOfSession(tx, destination.sessionHash);

@@ -9,7 +9,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 export type Person = {
   readonly issuer: string;
   readonly subject: string;
-  /** In lower case. Null if the provider sends none, or one with letters outside ASCII. */
+  /** In lower case. Null if the provider does not send an email, or sends one with letters outside ASCII. */
   readonly email: string | null;
   readonly isEmailVerified: boolean;
   /** The values of the role claim. */
@@ -24,7 +24,7 @@ export function needsUserInfo({ issuer, roles }: SignOnSettings, idToken: Claims
   return lacksEmail || (roles !== null && idToken[roles.claim] === undefined);
 }
 
-/** Reads the claims. The caller has validated `idToken`, and checked that both have the same subject. */
+/** Reads the claims. The caller has validated `idToken`, and checked that it and `userInfo` have the same subject. */
 export function readPerson(
   { issuer, roles }: SignOnSettings,
   subject: string,

@@ -7,7 +7,7 @@ export const TIMEOUT_SECONDS = 5;
 
 export type Failed = { readonly kind: "failed"; readonly code: SignOnFailure; readonly cause: string };
 
-/** Reads the provider's metadata. Throws if its issuer is not that of the settings. */
+/** Reads the provider's metadata. Throws if its issuer is not the issuer in the settings. */
 export async function discover(settings: SignOnSettings): Promise<oidc.Configuration> {
   const { issuer, clientId, clientSecret } = settings;
   const server = new URL(issuer);
@@ -47,7 +47,9 @@ class Misconfigured extends Error {
 /** Errors of the token endpoint that only the operator can fix. */
 const CLIENT_ERRORS = ["invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"];
 
-/** The failure without the provider's response, which can contain tokens. `rejected` is the code if the provider rejects our credentials. */
+/**
+ * The failure without the provider's response, which can contain tokens. `rejected` is the code if the provider rejects our credentials.
+ */
 export function failure(error: unknown, rejected: SignOnFailure = "provider_misconfigured"): Failed {
   const failed = (code: SignOnFailure, cause: string): Failed => ({ kind: "failed", code, cause });
   if (error instanceof Misconfigured) return failed("provider_misconfigured", error.message);

@@ -11,7 +11,10 @@ export type Finding = {
 
 type Metadata = ReturnType<Configuration["serverMetadata"]>;
 
-/** Checks from this process whether the provider can be used. Only a sign-in can test the client ID, its secret and the redirect URI. */
+/**
+ * Checks from this process whether the provider can be used. Does not check the client ID, its secret or the redirect URI, which only a
+ * sign-in can test.
+ */
 export async function inspectProvider(settings: SignOnSettings): Promise<Finding[]> {
   const found = await discover(settings).catch(failure);
   if ("kind" in found)

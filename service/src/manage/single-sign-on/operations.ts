@@ -32,7 +32,7 @@ import { signOn } from "./sign-on.ts";
 export const NOUN = "Single sign-on";
 /** Sign-ins per network: an initial burst, then a steady rate. Colleagues often share one network. */
 const STARTS = { size: 60, perSecond: 1 } as const;
-/** Callbacks per network that belong to no sign-in. */
+/** Callbacks per network that do not belong to a sign-in. */
 const STRAY_CALLBACKS = { size: 60, perSecond: 1 } as const;
 const NETWORKS_MAX = 10_000;
 /** The first data format with single sign-on. An older release would treat members without a password as not joined. */
@@ -173,7 +173,7 @@ function finishOperation(
         return returnPath;
       }
       if (cookie === null || !hashSecret(cookie).equals(sessionHash)) return fail("attempt_invalid", null);
-      // The session can have ended at the provider: by the settings, without use, or because it lacks a second factor.
+      // Sessions can end while the person is at the provider: by a setting, after the idle timeout, or for lack of a second factor.
       if ((await sessions.find(cookie, addressOf(request)))?.id !== memberId)
         return fail("attempt_invalid", null);
       const connecting = { memberId, sessionHash, requestId: request.id };
@@ -219,7 +219,7 @@ export async function startConnecting(
   return started.url;
 }
 
-/** Logs no code, token or cookie. */
+/** Never logs a code, token or cookie. */
 function logFailure(request: FastifyRequest, { code, cause }: { code: SignOnFailure; cause: string }): void {
   request.log.warn({ requestId: request.id, code, cause }, "single sign-on failed");
 }

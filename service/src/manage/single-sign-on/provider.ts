@@ -17,7 +17,7 @@ type Secrets = Pick<SignOnAttempt, "state" | "nonce" | "verifier">;
 
 /**
  * The OpenID Connect provider. Its metadata is read when it is needed and kept for an hour, so that a provider that is down does not
- * stop Purser from starting. If it is down later, older metadata is used.
+ * stop Purser from starting. If the provider is down later, the cached metadata is used.
  */
 export class Provider {
   readonly settings: SignOnSettings;

@@ -21,10 +21,10 @@ import { type EnvironmentAudit, recordAudits } from "../record-audits.ts";
 import { refuseEarlyNotices } from "../refuse-unfinished-upgrade.ts";
 import { inOrder, nameOfUrl, summarizeWebhook } from "./describe-webhook.ts";
 
-// The catalog lists the types of notices that some webhook receives, so that decisions write no others. A change of this list is therefore
-// an edit of the catalog, although catalog documents do not contain webhooks.
+// The catalog lists the types of notices that some webhook receives, so that decisions do not write other types. Changing
+// this list therefore edits the catalog, although catalog documents do not contain webhooks.
 
-/** Maximum number of webhooks of an environment. A notice has one delivery for each webhook. */
+/** Maximum number of webhooks per environment. A notice has one delivery for each webhook. */
 export const WEBHOOKS_MAX = 20;
 
 export type WithSecret = { readonly webhook: Webhook; readonly secret: string };
@@ -95,7 +95,9 @@ export function deleteWebhook(cell: Pool, context: Context, id: number): Promise
   });
 }
 
-/** Replaces the secret. The old secret also signs for `overlapSeconds`. Null if the environment has no such webhook. */
+/**
+ * Replaces the secret. Deliveries are also signed with the old secret for `overlapSeconds`. Null if the environment has no such webhook.
+ */
 export function rotateWebhookSecret(
   cell: Pool,
   context: Context,
@@ -123,7 +125,7 @@ export function auditOf(
   return { action, subject: nameOfUrl(webhook), before, after };
 }
 
-/** Records a change that needs no new version of the catalog. */
+/** Records a change that does not require a new catalog version. */
 export async function recordChange(tx: Tx, context: Context, audit: EnvironmentAudit): Promise<void> {
   await recordAudits(tx, context, await readClock(tx), [audit]);
 }

@@ -136,7 +136,7 @@ export class Lane {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
-    // While the lane is down, only half of a split batch or previously parked requests can get here. Rejects them immediately.
+    // While the lane is down, only the remaining half of a split batch, or parked requests, can get here. Rejects them immediately.
     if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
