@@ -192,9 +192,11 @@ function MemberMenu({
       <MenuItem icon={Pencil} onClick={() => onAct("edit")}>
         Edit
       </MenuItem>
-      <MenuItem icon={isInvited ? Link2 : KeyRound} onClick={() => onAct("link")}>
-        {isInvited ? "Create new invitation link" : "Create password reset link"}
-      </MenuItem>
+      {member.id !== id && (
+        <MenuItem icon={isInvited ? Link2 : KeyRound} onClick={() => onAct("link")}>
+          {isInvited ? "Create new invitation link" : "Create password reset link"}
+        </MenuItem>
+      )}
       {member.hasPasskey === true && member.id !== id && (
         <MenuItem icon={ShieldOff} onClick={() => onAct("reset")}>
           Reset second factor

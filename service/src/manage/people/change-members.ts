@@ -25,6 +25,7 @@ export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal }
 type ChangeOutcome = MemberOutcome | { kind: "not_demoted" | "no_role" };
 export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { kind: Refusal };
 type InviteOutcome = LinkOutcome | { kind: "no_role" };
+type RenewOutcome = LinkOutcome | { kind: "own" };
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 
@@ -139,13 +140,15 @@ export function renewLink(
   author: Author,
   id: number,
   admit: (member: Member) => void,
-): Promise<LinkOutcome> {
-  return transaction<LinkOutcome>(
+): Promise<RenewOutcome> {
+  return transaction<RenewOutcome>(
     control,
     async (tx) => {
       const found = await openMember(tx, author, id);
       if (found.kind !== "found") return found;
       const { member, authority } = found;
+      // Otherwise, somebody in an unattended session could choose a new password and log in with it.
+      if (authority.rootMemberId === id) return { kind: "own" };
       const isInvited = !hasJoined(settings, member);
       if (!isInvited) admit(member);
       const purpose = isInvited ? "invitation" : "password";

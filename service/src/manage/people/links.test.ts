@@ -137,6 +137,26 @@ test("a new password set with a link ends only that member's sessions", async ()
   expect((await logIn(managed, ada.email, PASSWORD)).status).toBe(200);
 });
 
+test("nobody creates a link for themselves, neither in a session nor with a token", async () => {
+  const managed = await setupManage();
+  const ada = await join(managed, "admin", "ada");
+  const made = await ada.call("POST", "/manage/v1/tokens", {
+    name: "Hers",
+    role: "admin",
+    managesAccess: true,
+  });
+  const token = String(made.body["secret"]);
+  const replies = [
+    await ada.call("POST", `${MEMBERS}/${ada.id}/link`),
+    await managed.manage("POST", `${MEMBERS}/${ada.id}/link`, { token }),
+  ];
+  expect(replies.map(({ status, body }) => [status, body["code"]])).toEqual([
+    [403, "role_missing"],
+    [403, "role_missing"],
+  ]);
+  expect(await managed.database.count("control.links", "purpose = 'password'")).toBe(0);
+});
+
 test("a removed member's sessions and links end, and the email can be invited again", async () => {
   const managed = await setupManage();
   const { manage } = managed;

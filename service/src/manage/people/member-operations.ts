@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Access } from "../../edge/admit-managers.ts";
-import type { Problem } from "../../edge/problem.ts";
+import { Problem } from "../../edge/problem.ts";
 import { single } from "../../postgres/transaction.ts";
 import { mayActAs, type Roles } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -187,7 +187,7 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       description:
         "If the member has not joined yet, returns a new invitation that is valid for a week. Otherwise returns a password reset link " +
         "that is valid for a day. Earlier links for the member stop working. The new link also ends when you are demoted or removed, or " +
-        "when the token that created the link ends.",
+        "when the token that created the link ends. You cannot create a link for yourself.",
       params: memberParams,
       answer: MemberWithLink,
       codes: ["not_found", "sso_required"],
@@ -195,6 +195,11 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
         const outcome = await renewLink(control, settings, authorOf(call), memberIdOf(call), (member) =>
           refusePassword(signOn, member),
         );
+        if (outcome.kind === "own") {
+          const detail =
+            "You cannot create a link for yourself. Change your password in your profile, or ask another admin.";
+          throw new Problem("role_missing", { detail });
+        }
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return describeWithLink(outcome, settings);
       },
