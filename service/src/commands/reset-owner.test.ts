@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cookieOf, send, setupManage } from "../../test/manage.ts";
-import { logIn, tokenOf } from "../../test/members.ts";
+import { join, logIn, tokenOf } from "../../test/members.ts";
 import { runPurser } from "../../test/purser.ts";
 import { OWNER } from "../../test/seed.ts";
 
@@ -63,6 +63,21 @@ test("reset-owner ends all access obtained with the old password and lists what 
     { after: { passwordEnded: true, sessionsEnded: 1, devicesEnded: 1, tokensEnded: 1, linksEnded: 1 } },
   ]);
   expect((await use(token)).status).toBe(200);
+});
+
+test("an owner whose access was reset counts as another owner only after using the link", async () => {
+  const managed = await setupManage();
+  const { service, database } = managed;
+  const zoe = await join(managed, "owner", "zoe");
+  expect((await reset(database.serviceUrl, OWNER.email)).stdout).toContain("Ended: the password");
+  const demote = () => zoe.call("PATCH", `/manage/v1/members/${zoe.id}`, { role: "admin" });
+  const remove = () => zoe.call("DELETE", `/manage/v1/members/${zoe.id}`);
+  for (const { status, body } of [await demote(), await remove()])
+    expect([status, body["code"]]).toEqual([409, "last_owner"]);
+  const { stdout, token } = await reset(database.serviceUrl, OWNER.email);
+  expect(stdout).toContain("Ended: no password");
+  await send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
+  expect((await demote()).status).toBe(200);
 });
 
 test("reset-owner creates an owner for an unknown email and promotes a member", async () => {

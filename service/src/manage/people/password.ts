@@ -10,6 +10,12 @@ const TAG_BYTES = 32;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
+/**
+ * Stored by `purser reset-owner` until the member sets a new password. No password has this hash, and a check takes as long as for any
+ * other hash.
+ */
+export const ENDED_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+
 /** Length limits for new passwords. Existing shorter passwords still work. */
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;

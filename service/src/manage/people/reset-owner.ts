@@ -1,6 +1,5 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { deleteDevicesOf } from "../../store/control/devices.ts";
 import { deleteIdentitiesOf } from "../../store/control/identities.ts";
@@ -13,8 +12,9 @@ import {
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
+import { hasPassword } from "../single-sign-on/settings.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
-import { hashPassword } from "./password.ts";
+import { ENDED_PASSWORD } from "./password.ts";
 import { removeSecondFactor } from "./second-factor.ts";
 
 /** The access that the reset ended. API keys keep working, because a product's backend may depend on them. */
@@ -42,8 +42,7 @@ const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as 
  * Creates a one-time link to set a new owner password. `email` must be in lower case. Disables the old password and ends all access
  * that depends on it, so that nobody with the old password can revoke the new link.
  */
-export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
-  const nobodysHash = await hashPassword(makeSecret("nobody_"));
+export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
   return transaction(control, async (tx) => {
     await lockMembership(tx);
     const member = await findMemberByEmail(tx, email);
@@ -51,13 +50,13 @@ export async function resetOwner(control: Pool, email: string): Promise<ResetOwn
     const owner = { workspaceId, email, name: member?.name ?? "Owner", role: "owner" } as const;
     const id = member?.id ?? (await insertMember(tx, { ...owner, passwordHash: null }));
     if (member !== null && member.role !== "owner") await updateMember(tx, { ...owner, id });
-    const hasPassword = member !== null && member.passwordHash !== null;
+    const hadPassword = member !== null && hasPassword(member);
     // Also without a password. Otherwise the disconnected account could join again, and would be an owner.
-    const hasJoined = member !== null && (hasPassword || member.issuers.length > 0);
-    if (hasJoined) await setPassword(tx, { id, passwordHash: nobodysHash });
+    const hasJoined = member !== null && (member.passwordHash !== null || member.issuers.length > 0);
+    if (hasJoined) await setPassword(tx, { id, passwordHash: ENDED_PASSWORD });
     const { tokens, links, apiKeys } = await listAccess(tx, { id, workspaceId });
     const ended = {
-      passwordEnded: hasPassword,
+      passwordEnded: hadPassword,
       accountsEnded: await deleteIdentitiesOf(tx, id),
       sessionsEnded: await deleteSessionsOf(tx, id),
       devicesEnded: await deleteDevicesOf(tx, { memberId: id, except: null }),

@@ -11,7 +11,7 @@ import { findMemberById, lockMembership, type Member } from "../../store/control
 import { deleteSignedOnSessionsOf, isSessionOpen } from "../../store/control/sessions.ts";
 import { type Person, refuseEmail, refusePerson } from "./claims.ts";
 import type { SignOnFailure } from "./failures.ts";
-import { mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
+import { hasPassword, mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
 
 export type ConnectOutcome =
   | { readonly kind: "connected" }
@@ -61,7 +61,7 @@ export function disconnectAccount(
     await lockMembership(tx);
     const member = await findMemberById(tx, memberId);
     if (member === null || !usesSignOn(settings, member)) return "not_connected";
-    if (member.passwordHash === null || !mayUsePassword(settings, member)) return "no_password";
+    if (!hasPassword(member) || !mayUsePassword(settings, member)) return "no_password";
     await deleteIdentitiesOf(tx, memberId);
     await deleteSignedOnSessionsOf(tx, memberId);
     await insertControlAudit(tx, auditOf(member, requestId, "member.sign_on_disconnected", settings.issuer));

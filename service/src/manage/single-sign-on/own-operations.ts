@@ -9,7 +9,7 @@ import { type Call, type Operation, operation, principalOf } from "../operation.
 import type { ManageParts } from "../parts.ts";
 import { disconnectAccount } from "./connect.ts";
 import { NOUN, requireProvider, startConnecting } from "./operations.ts";
-import { mayUsePassword } from "./settings.ts";
+import { hasPassword, mayUsePassword } from "./settings.ts";
 
 const PATH = "/manage/v1/session/sign-on";
 
@@ -53,7 +53,7 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
         const settings = signOn?.settings ?? null;
         return {
           isConfigured: signOn !== null,
-          mayUsePassword: member !== null && member.passwordHash !== null && mayUsePassword(settings, member),
+          mayUsePassword: member !== null && hasPassword(member) && mayUsePassword(settings, member),
           account: account && {
             issuer: account.issuer,
             connectedAt: formatTimestamp(account.connectedAt),

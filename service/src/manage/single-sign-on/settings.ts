@@ -1,6 +1,7 @@
 import { isLoopbackHost } from "../../primitives/network.ts";
 import { ROLES, type Role } from "../../primitives/role.ts";
 import { isEmail } from "../people/email.ts";
+import { ENDED_PASSWORD } from "../people/password.ts";
 
 /** Settings of single sign-on with an OpenID Connect provider. */
 export type SignOnSettings = {
@@ -74,13 +75,17 @@ export function usesSignOn(
   return settings !== null && issuers.includes(settings.issuer);
 }
 
+/** Whether the member has a password that works. After `purser reset-owner`, the member has joined but has none. */
+export function hasPassword({ passwordHash }: Pick<Credentials, "passwordHash">): boolean {
+  return passwordHash !== null && passwordHash !== ENDED_PASSWORD;
+}
+
 /** Whether the member can log in with the current settings. */
 export function canLogIn(
   settings: Pick<SignOnSettings, "issuer" | "onlyLocalOwner"> | null,
   member: Credentials & { readonly email: string; readonly role: Role | null },
 ): boolean {
-  const hasPassword = member.passwordHash !== null && mayUsePassword(settings, member);
-  return hasPassword || usesSignOn(settings, member);
+  return (hasPassword(member) && mayUsePassword(settings, member)) || usesSignOn(settings, member);
 }
 
 export const GOOGLE = "https://accounts.google.com";
