@@ -4,6 +4,7 @@ import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import {
   deleteAttemptsOfSession,
   deleteEndedAttempts,
+  deleteOldestAttempts,
   insertAttempt,
   type SignOnAttempt,
   useAttempt,
@@ -12,7 +13,10 @@ import type { Failed } from "./discover.ts";
 import type { Provider } from "./provider.ts";
 
 export const ATTEMPT_SECONDS = 10 * 60;
-/** Maximum number of open attempts, for all browsers together. Further attempts are rejected, because they must not end existing ones. */
+/**
+ * Maximum number of open sign-ins, for all browsers together. Further ones end the oldest. If they were rejected, a few networks could keep
+ * everybody out.
+ */
 const ATTEMPTS_MAX = 10_000;
 
 export type Destination = Pick<SignOnAttempt, "returnPath" | "memberId" | "sessionHash">;
@@ -29,13 +33,12 @@ export async function startAttempt(
   const tokenHash = hashSecret(token);
   const attempt = { ...destination, ...authorized.secrets, tokenHash, seconds: ATTEMPT_SECONDS };
   // If a crash loses an attempt, the person can start again.
-  const isStored = await lossyTransaction(control, async (tx) => {
+  await lossyTransaction(control, async (tx) => {
     await deleteEndedAttempts(tx);
-    if (destination.sessionHash !== null) await deleteAttemptsOfSession(tx, destination.sessionHash);
-    return insertAttempt(tx, { ...attempt, anonymousMax: ATTEMPTS_MAX });
+    if (destination.sessionHash === null) await deleteOldestAttempts(tx, ATTEMPTS_MAX - 1);
+    else await deleteAttemptsOfSession(tx, destination.sessionHash);
+    await insertAttempt(tx, attempt);
   });
-  if (!isStored)
-    return { kind: "failed", code: "too_many_attempts", cause: `${ATTEMPTS_MAX} sign-ins are open` };
   return { kind: "started", url: authorized.url, token };
 }
 

@@ -34,6 +34,31 @@ export async function deleteEndedAttempts(tx: Tx): Promise<void> {
   await tx.run(DELETE_ENDED);
 }
 
+const DELETE_OLDEST = statement(
+  "sign_on_attempts.delete_oldest",
+  `
+  delete from control.sign_on_attempts
+  where token_hash in (
+    select a.token_hash
+    from control.sign_on_attempts as a
+    where a.member_id is null
+    order by a.expires_at
+    limit greatest(
+      (select count(*) from control.sign_on_attempts as b where b.member_id is null) - $1::integer,
+      0
+    )
+    for update skip locked
+  )`,
+);
+
+/**
+ * Deletes the oldest attempts of people who are not logged in, until `kept` remain, or a few more. Skips locked rows, so that concurrent
+ * sign-ins do not wait for each other.
+ */
+export async function deleteOldestAttempts(tx: Tx, kept: number): Promise<void> {
+  await tx.run(DELETE_OLDEST, [kept]);
+}
+
 const DELETE_OF_SESSION = statement(
   "sign_on_attempts.delete_of_session",
   "delete from control.sign_on_attempts where session_hash = $1",
@@ -48,34 +73,15 @@ const INSERT = statement(
   `
   insert into control.sign_on_attempts
     (token_hash, state, nonce, verifier, return_path, member_id, session_hash, expires_at)
-  select $1::bytea, $2, $3, $4, $5, $6::integer, $7::bytea, clock_timestamp() + make_interval(secs => $8)
-  where $6::integer is not null
-    or (select count(*) from control.sign_on_attempts as a where a.member_id is null) < $9`,
+  values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + make_interval(secs => $8))`,
 );
 
-/** Stores an attempt. False if `anonymousMax` attempts of people who are not logged in are open, or a few more. */
 export async function insertAttempt(
   tx: Tx,
-  {
-    tokenHash,
-    seconds,
-    anonymousMax,
-    ...attempt
-  }: SignOnAttempt & { tokenHash: Buffer; seconds: number; anonymousMax: number },
-): Promise<boolean> {
+  { tokenHash, seconds, ...attempt }: SignOnAttempt & { tokenHash: Buffer; seconds: number },
+): Promise<void> {
   const { state, nonce, verifier, returnPath, memberId, sessionHash } = attempt;
-  const { rowCount } = await tx.run(INSERT, [
-    tokenHash,
-    state,
-    nonce,
-    verifier,
-    returnPath,
-    memberId,
-    sessionHash,
-    seconds,
-    anonymousMax,
-  ]);
-  return rowCount === 1;
+  await tx.run(INSERT, [tokenHash, state, nonce, verifier, returnPath, memberId, sessionHash, seconds]);
 }
 
 const USE = statement(
