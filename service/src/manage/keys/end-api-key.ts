@@ -62,15 +62,23 @@ export function rotateApiKey(
   });
 }
 
-/** Revokes a key. Safe to repeat. Null if the environment has no such key. */
+export type RevokeOutcome = { kind: "revoked"; key: ApiKeyRecord } | { kind: Refusal };
+
+/** Revokes a key. Safe to repeat. */
 export function endApiKey(
   control: Pool,
-  { actor, scope }: { actor: Actor; scope: Scope },
+  { author, scope }: { author: Author; scope: Scope },
   id: number,
-): Promise<ApiKeyRecord | null> {
-  return transaction(control, (tx) => endApiKeyIn(tx, actor, { environmentId: scope.environmentId, id }));
+): Promise<RevokeOutcome> {
+  return transaction<RevokeOutcome>(control, async (tx) => {
+    const opened = await openMembership(tx, author, scope);
+    if (opened.kind !== "open") return opened;
+    const key = await endApiKeyIn(tx, author.actor, { environmentId: scope.environmentId, id });
+    return key === null ? { kind: "not_found" } : { kind: "revoked", key };
+  });
 }
 
+/** Null if the environment has no such key. */
 export async function endApiKeyIn(
   tx: Tx,
   actor: Actor,

@@ -4,14 +4,7 @@ import { single } from "../../postgres/transaction.ts";
 import { listApiKeys } from "../../store/control/api-key-list.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import { nameField, nullable, overlapSecondsField, readTime, strictObject, timeField } from "../fields.ts";
-import {
-  actorOf,
-  ENVIRONMENT_PATH,
-  environmentParams,
-  type Operation,
-  operation,
-  scopeOf,
-} from "../operation.ts";
+import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { authorOf, toProblem } from "../people/membership.ts";
@@ -87,10 +80,12 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       answer: ApiKey,
       handle: async (call) => {
         const id = readRowId(call.params.id);
-        const where = { actor: actorOf(call), scope: scopeOf(call) };
-        const key = id === null ? null : await endApiKey(control, where, id);
-        if (key === null) throw keyNotFound();
-        return describeApiKey(key);
+        if (id === null) throw keyNotFound();
+        const where = { author: authorOf(call), scope: scopeOf(call) };
+        const outcome = await endApiKey(control, where, id);
+        if (outcome.kind === "not_found") throw keyNotFound();
+        if (outcome.kind !== "revoked") throw toProblem(outcome.kind);
+        return describeApiKey(outcome.key);
       },
     }),
   ];

@@ -256,13 +256,15 @@ test.each([
   ["demoted", "role = 'viewer'", 403, "role_missing"],
   ["removed", "removed_at = now()", 401, "sign_in_required"],
 ] as const)(
-  "if a caller is %s during a request, the request creates no token, member, API key or project",
+  "if a caller is %s during a request, the request changes no token, member, API key or project",
   async (_, change, ...refusal) => {
     const managed = await setupManage();
-    const { database, here } = managed;
+    const { database, here, project } = managed;
     const adam = await join(managed, "admin", "adam");
     const { secret } = await createToken(adam, { managesAccess: true });
+    const [apiKey] = (await managed.manage("GET", "api-keys")).body["items"] as [{ id: string }];
     const count = async () => [
+      await database.count("control.audit"),
       await database.count("control.management_tokens"),
       await database.count("control.members"),
       await database.count("control.api_keys"),
@@ -279,7 +281,9 @@ test.each([
       call("POST", TOKENS, { name: "T", role: "viewer" }),
       adam.call("POST", MEMBERS, { email: "f@example.com", name: "F", role: "viewer" }),
       adam.call("POST", `${here}/api-keys`, { name: "K", scopes: ["check"] }),
+      adam.call("POST", `${here}/api-keys/${apiKey.id}/revoke`),
       adam.call("POST", "/manage/v1/projects", { name: "P" }),
+      adam.call("PATCH", `/manage/v1/projects/${project.projectId}`, { name: "P" }),
     ];
     const isWaiting =
       "datname = current_database() and wait_event_type = 'Lock' and query like '/* members.lock_workspaces */%'";

@@ -2,11 +2,11 @@ import { type Principal, rolesOfToken } from "../../edge/principal.ts";
 import { Problem } from "../../edge/problem.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
-import type { Instant } from "../../primitives/brand.ts";
-import { mayActAs, type Role, type Roles, roleIn } from "../../primitives/role.ts";
+import type { Instant, ProjectId } from "../../primitives/brand.ts";
+import { mayActAs, type Role, type Roles, roleIn, roleInProject } from "../../primitives/role.ts";
+import type { EnvironmentKind } from "../../primitives/secret.ts";
 import { lockManagementToken } from "../../store/control/management-tokens.ts";
 import { findMember, lockMembership } from "../../store/control/members.ts";
-import type { Scope } from "../../store/control/scopes.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
@@ -39,24 +39,32 @@ type Opened =
   | { kind: "open"; authority: Authority & { readonly role: Role } }
   | { kind: "author_gone" | "author_demoted" };
 
+/** An environment, or a whole project if `environment` is null. */
+type Within = { readonly projectId: ProjectId; readonly environment: EnvironmentKind | null };
+
 /**
  * Locks membership, so that access changes run one at a time, and checks the caller's rights under the lock. Fails if the caller's
- * session has ended, or the caller was removed or demoted in the meantime. The caller must be an admin of the whole workspace, or of
- * `scope` if it is given.
+ * session has ended, or the caller was removed or demoted in the meantime. The caller must have the role `needed` in the whole workspace,
+ * or in `scope` if it is given.
  */
 export async function openMembership(
   tx: Tx,
   { principal, actor }: Author,
-  scope: Pick<Scope, "projectId" | "environment"> | null = null,
+  scope: Within | null = null,
+  needed: Role = "admin",
 ): Promise<Opened> {
   await lockMembership(tx);
   const { sessionHash } = principal;
   if (sessionHash !== null && !(await isSessionOpen(tx, sessionHash))) return { kind: "author_gone" };
   const authority = await findAuthority(tx, principal.workspaceId, actor);
   if (authority === null) return { kind: "author_gone" };
-  const role = scope === null ? authority.role : roleIn(authority, scope);
-  if (role === null || !mayActAs(role, "admin")) return { kind: "author_demoted" };
+  const role = scope === null ? authority.role : roleWithin(authority, scope);
+  if (role === null || !mayActAs(role, needed)) return { kind: "author_demoted" };
   return { kind: "open", authority: { ...authority, role } };
+}
+
+function roleWithin(roles: Roles, { projectId, environment }: Within): Role | null {
+  return environment === null ? roleInProject(roles, projectId) : roleIn(roles, { projectId, environment });
 }
 
 /** Finds the current rights of a member, token or command. Null if the member is removed or the token is no longer valid. */

@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
-import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { ProjectId } from "../../primitives/brand.ts";
 import { type Roles, roleIn } from "../../primitives/role.ts";
@@ -18,7 +17,6 @@ import {
 import { nameField, strictObject, timeField } from "../fields.ts";
 import { secretField } from "../keys/describe-api-key.ts";
 import {
-  actorOf,
   type Call,
   type Operation,
   operation,
@@ -29,7 +27,7 @@ import {
 } from "../operation.ts";
 import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { authorOf, openMembership, toProblem } from "../people/membership.ts";
+import { type Author, authorOf, openMembership, type Refusal, toProblem } from "../people/membership.ts";
 import { createProjectIn } from "./create-project.ts";
 
 const NOUN = "Projects";
@@ -139,9 +137,9 @@ export function projectOperations({ control }: ManageParts): Operation[] {
       body: nameBody,
       answer: Project,
       handle: async (call) => {
-        const { workspaceId } = principalOf(call);
-        const { projectId } = scopeOf(call);
-        await changeProjectName(control, { workspaceId, projectId, actor: actorOf(call) }, call.body.name);
+        const change = { projectId: scopeOf(call).projectId, name: call.body.name };
+        const outcome = await changeProjectName(control, authorOf(call), change);
+        if (outcome.kind !== "done") throw toProblem(outcome.kind);
         return read(call);
       },
     }),
@@ -165,20 +163,24 @@ function describeProject(
 /** Renames a project. Safe to repeat. */
 function changeProjectName(
   control: Pool,
-  { workspaceId, projectId, actor }: { workspaceId: number; projectId: ProjectId; actor: Actor },
-  name: string,
-): Promise<void> {
-  return transaction(control, async (tx) => {
+  author: Author,
+  { projectId, name }: { projectId: ProjectId; name: string },
+): Promise<{ kind: "done" | Refusal }> {
+  const { workspaceId } = author.principal;
+  return transaction<{ kind: "done" | Refusal }>(control, async (tx) => {
+    const opened = await openMembership(tx, author, { projectId, environment: null });
+    if (opened.kind !== "open") return opened;
     const before = await lockProjectName(tx, projectId);
-    if (before === null || before === name) return;
+    if (before === null || before === name) return { kind: "done" };
     await renameProject(tx, { id: projectId, name });
     await insertControlAudit(tx, {
       workspaceId,
-      actor,
+      actor: author.actor,
       action: "project.renamed",
       subject: name,
       before: { id: String(projectId), name: before },
       after: { id: String(projectId), name },
     });
+    return { kind: "done" };
   });
 }

@@ -6,7 +6,6 @@ import { ROLES, type Role } from "../../primitives/role.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import {
   getWorkspace,
-  lockWorkspace,
   putWorkspaceLimits,
   renameWorkspace,
   type Workspace as StoredWorkspace,
@@ -15,7 +14,7 @@ import {
 import { nullable, strictObject } from "../fields.ts";
 import { type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { type Author, authorOf } from "../people/membership.ts";
+import { type Author, authorOf, openMembership, toProblem } from "../people/membership.ts";
 import { requireSecondFactor } from "../people/require-second-factor.ts";
 import { refuseEarlySecondFactor } from "../refuse-unfinished-upgrade.ts";
 
@@ -126,7 +125,8 @@ type WorkspaceInput = {
 function changeWorkspace(control: Pool, author: Author, input: WorkspaceInput): Promise<StoredWorkspace> {
   const { workspaceId } = author.principal;
   return transaction(control, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    const opened = await openMembership(tx, author, null, "owner");
+    if (opened.kind !== "open") throw toProblem(opened.kind);
     const before = await getWorkspace(tx, workspaceId);
     const name = input.name ?? before.name;
     const limits = { ...before.limits, ...input.limits };

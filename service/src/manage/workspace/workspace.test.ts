@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { connectTo } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
+import { join } from "../../../test/members.ts";
 
 const WORKSPACE = "/manage/v1/workspace";
 const SHIPPED = {
@@ -54,6 +56,23 @@ test("only an owner can edit the workspace, and each change is audited", async (
   ]);
   // Renaming does not create another workspace plan.
   expect(await database.count("control.workspace_plans")).toBe(1);
+});
+
+test("an owner who is demoted during a request changes nothing", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  const zoe = await join(managed, "owner", "zoe");
+  const demoter = await connectTo(database);
+  await demoter.query("begin");
+  await demoter.query("select from control.workspaces for update");
+  await demoter.query("update control.members set role = 'admin' where id = $1", [zoe.id]);
+  const changing = zoe.call("PATCH", WORKSPACE, { limits: { requestsPerSecondMax: 1 } });
+  const isWaiting = "datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
+  await demoter.query("commit");
+  const { status, body } = await changing;
+  expect([status, body["code"]]).toEqual([403, "role_missing"]);
+  expect((await managed.manage("GET", WORKSPACE)).body["limits"]).toEqual(SHIPPED);
 });
 
 test("a limit out of range is rejected, and two concurrent changes of limits both apply", async () => {

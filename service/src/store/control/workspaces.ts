@@ -38,13 +38,6 @@ export function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
   return getRow(tx, GET, [id], WORKSPACE);
 }
 
-const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");
-
-/** Serializes changes to the workspace. Read the workspace after this statement, not before. */
-export async function lockWorkspace(tx: Tx, id: number): Promise<void> {
-  await tx.run(LOCK, [id]);
-}
-
 const RENAME = statement("workspaces.rename", "update control.workspaces set name = $2 where id = $1");
 
 export async function renameWorkspace(tx: Tx, workspace: { id: number; name: string }): Promise<void> {
