@@ -95,6 +95,23 @@ test("a page that loads the start of a sign-in as images blocks nobody", async (
   expect((await signOnAs(managed, "ada")).end).toBe("/");
 });
 
+test("a link on another site leads to the login page, and starts no sign-in", async () => {
+  const managed = await setupSignOn(ADA);
+  const open = async (site: string) => {
+    const headers = { "sec-fetch-dest": "document", "sec-fetch-site": site };
+    const response = await fetch(`${managed.service.url}${START}?next=%2Fwelcome`, {
+      redirect: "manual",
+      headers,
+    });
+    return { location: response.headers.get("location"), cookies: response.headers.getSetCookie() };
+  };
+  for (const site of ["cross-site", "same-site"])
+    expect(await open(site)).toEqual({ location: "/log-in?next=%2Fwelcome", cookies: [] });
+  expect(await managed.database.count("control.sign_on_attempts")).toBe(0);
+  for (const site of ["same-origin", "none"])
+    expect((await open(site)).location).toContain(managed.provider.issuer);
+});
+
 test("a sign-in that has begun ends, even if its network has begun too many", async () => {
   const managed = await setupSignOn(ADA);
   await invite(managed, "ada@example.com");

@@ -91,7 +91,8 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
     noun: NOUN,
     summary: "Start single sign-on",
     description:
-      "For browsers. Redirects to the provider. If that is not possible, redirects to the login page.",
+      "For browsers. Redirects to the provider. If that is not possible, or if another site opened this address, redirects to the " +
+      "login page.",
     query: strictObject({
       next: Type.Optional(
         Type.String({
@@ -105,9 +106,8 @@ function startOperation({ control, cellNamed, signOn: provider }: ManageParts, g
     handle: async ({ request, reply, query }) => {
       const chosen = requireProvider(provider);
       const returnPath = readReturnPath(query.next);
-      const back = (code: SignOnFailure) => pageWith(LOG_IN_PAGE, code, returnPath);
-      // Another site can make a browser load this path as an image, but cannot begin a sign-in with it.
-      if ((request.headers["sec-fetch-dest"] ?? "document") !== "document") return LOG_IN_PAGE;
+      const back = (code: SignOnFailure | null) => pageWith(LOG_IN_PAGE, code, returnPath);
+      if (!isOwnNavigation(request)) return back(null);
       if (!guard.admitsStart(request)) return back("too_many_attempts");
       if ((await single(cellNamed(MAIN_CELL), readDataFormat)) < DATA_FORMAT)
         return back("upgrade_unfinished");
@@ -224,8 +224,20 @@ function logFailure(request: FastifyRequest, { code, cause }: { code: SignOnFail
   request.log.warn({ requestId: request.id, code, cause }, "single sign-on failed");
 }
 
+/**
+ * Whether the person began the sign-in here or entered the address. Another site can make a browser load or open this path, and the
+ * provider may return without a click. That would replace the session, and could end tokens by the role claim.
+ */
+function isOwnNavigation({ headers }: FastifyRequest): boolean {
+  const { "sec-fetch-dest": purpose = "document", "sec-fetch-site": site = "none" } = headers;
+  return purpose === "document" && (site === "same-origin" || site === "none");
+}
+
 /** A page of the dashboard that shows why the sign-in failed, and continues to `next` after a login. */
-function pageWith(page: string, problem: SignOnFailure, next: string): string {
-  const search = new URLSearchParams({ problem, ...(next === "/" || page !== LOG_IN_PAGE ? {} : { next }) });
-  return `${page}?${search}`;
+function pageWith(page: string, problem: SignOnFailure | null, next: string): string {
+  const search = new URLSearchParams({
+    ...(problem === null ? {} : { problem }),
+    ...(next === "/" || page !== LOG_IN_PAGE ? {} : { next }),
+  });
+  return search.size === 0 ? page : `${page}?${search}`;
 }
