@@ -102,7 +102,7 @@ const scopeQuery = {
 const DESCRIPTION =
   "Returns audit entries, newest first, with the state before and after each change. `from` is inclusive, `to` is exclusive. If " +
   "you filter by actor or action, a page can contain fewer than `limit` items, or none. Continue until `nextCursor` is null. " +
-  "Only admins and owners see the IP address and browser of a login.";
+  "Only admins and owners see the IP address and browser of a login, and entries about passkeys and recovery codes.";
 
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
@@ -212,11 +212,11 @@ async function list(
   { query }: Call<unknown, Query>,
   role: Role | null,
 ) {
-  const search = { ...readSearch(where, query), limit: readLimit(query.limit) };
-  const { entries, next } = await listAudit(parts, search);
-  const describe = mayActAs(role, "admin")
-    ? describeEntry
-    : (entry: AuditEntry) => withoutAddresses(describeEntry(entry));
+  const isAdmin = mayActAs(role, "admin");
+  const search = readSearch(where, query);
+  const filter = { ...search.filter, hidden: isAdmin ? [] : ABOUT_SECOND_FACTORS };
+  const { entries, next } = await listAudit(parts, { ...search, filter, limit: readLimit(query.limit) });
+  const describe = isAdmin ? describeEntry : (entry: AuditEntry) => withoutLogIns(describeEntry(entry));
   return toPage(entries.map(describe), next);
 }
 
@@ -234,6 +234,7 @@ function readSearch(
       actor: readActor(query.actor),
       actionPrefix: action ?? null,
       collapsesBulk: query.collapseBulk === "true",
+      hidden: [],
     },
     from: from === undefined ? null : firstUuidOf(from),
     before: earlier(readIdCursor(cursor), to === undefined ? null : firstUuidOf(to)),
@@ -278,11 +279,21 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
   };
 }
 
-const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
+/** Actions that show which members have a second factor. Members without one are easier to attack. */
+const ABOUT_SECOND_FACTORS = ["member.passkey_", "member.second_factor_", "member.recovery_codes_"];
 
-/** Removes IP addresses and user agents of logins, which only admins and owners can see. */
-function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
+const ABOUT_LOG_INS: ReadonlySet<string> = new Set([
+  "address",
+  "addresses",
+  "moreAddresses",
+  "userAgent",
+  "openedWith",
+  "passkeysEnded",
+]);
+
+/** Removes the IP addresses, browsers and second factors of logins, which only admins and owners can see. */
+function withoutLogIns(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
-    values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));
+    values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_LOG_INS.has(name)));
   return { ...entry, before: strip(entry.before), after: strip(entry.after) };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { cookieOf, type Managed, send, setupManage } from "../../../test/manage.ts";
 import { logIn } from "../../../test/members.ts";
+import { logInFully, RECOVERY_CODES, setupWithPasskey } from "../../../test/second-factor.ts";
 import { OWNER } from "../../../test/seed.ts";
 import { FailedLogIns } from "./failed-log-ins.ts";
 
@@ -87,6 +88,36 @@ test("only admins and owners see login addresses", async () => {
       { action: "member.sign_in_failed", after: { attempts: 1 } },
     ]);
     expect(JSON.stringify(page)).not.toMatch(/203\.0\.113|Firefox/);
+  }
+});
+
+test("only admins and owners see in the audit log who has a second factor", async () => {
+  const { managed, authenticator, call } = await setupWithPasskey();
+  const { manage, tokens, database } = managed;
+  await logInFully(managed, authenticator);
+  await call("POST", RECOVERY_CODES);
+  expect((await manage("POST", "/manage/v1/members/1/second-factor/reset")).status).toBe(200);
+  const read = async (token: string, query: string) => {
+    const { body } = await manage("GET", `/manage/v1/audit?${query}`, { token });
+    return body as { items: { id: string; action: string }[]; nextCursor: string | null };
+  };
+  const isAbout = "action ~ 'passkey|second_factor|recovery_codes'";
+  await expect.poll(() => database.count("control.audit", isAbout)).toBe(4);
+  const whole = await read(tokens.admin, "limit=200");
+  expect(JSON.stringify(whole)).toMatch(/passkey_added.*openedWith/);
+  for (const token of [tokens.viewer, tokens.operator]) {
+    const items: object[] = [];
+    for (let cursor = ""; ; ) {
+      const page = await read(token, `limit=1${cursor}`);
+      // An empty page would show that an entry is hidden.
+      expect(page.items).toHaveLength(1);
+      items.push(...page.items);
+      if (page.nextCursor === null) break;
+      cursor = `&cursor=${page.nextCursor}`;
+    }
+    expect(items).toHaveLength(whole.items.length - 4);
+    expect(JSON.stringify(items)).not.toMatch(/passkey|second_factor|recovery_codes|openedWith/);
+    expect(await read(token, "action=member.passkey_&limit=1")).toEqual({ items: [], nextCursor: null });
   }
 });
 

@@ -36,6 +36,8 @@ export type AuditFilter = {
   readonly actionPrefix: string | null;
   /** Hides the per-customer entries of bulk changes and imports. Also hides the start entry once the final entry exists. */
   readonly collapsesBulk: boolean;
+  /** Leaves out entries of the control plane whose action starts with one of these texts, as if they did not exist. */
+  readonly hidden: readonly string[];
 };
 
 /** IDs from `from` (inclusive) to `before` (exclusive), newest first, at most `count`. */
@@ -91,6 +93,7 @@ const SCAN = statement(
     from control.audit as c
     where c.workspace_id = $7
       and ($8::integer is null or c.environment_id = $8)
+      and not exists (select from unnest($9::text[]) as h (prefix) where starts_with(c.action, h.prefix))
       and ${IS_WITHIN}
     order by c.id desc
     limit ${COUNT}
@@ -112,7 +115,7 @@ export function scanControlAudit(
   window: AuditWindow,
   filter: AuditFilter,
 ): Promise<AuditScan> {
-  return runScan(tx, SCAN, { window, filter, where: [workspaceId, environmentId] }, ROW.read);
+  return runScan(tx, SCAN, { window, filter, where: [workspaceId, environmentId, filter.hidden] }, ROW.read);
 }
 
 function readContent(value: unknown): AuditContent {
