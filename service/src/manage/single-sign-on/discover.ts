@@ -70,7 +70,9 @@ export function failure(error: unknown, rejected: SignOnFailure = "provider_misc
     const { cause } = error;
     return failed("provider_unreachable", cause instanceof Error ? cause.message : error.message);
   }
-  throw error;
+  // The message could contain parts of the response, so only the place is kept.
+  const { name, stack = "" } = error instanceof Error ? error : { name: typeof error };
+  return failed("response_invalid", `unexpected ${name} ${/^ +(at .*)$/m.exec(stack)?.[1] ?? ""}`.trim());
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set([

@@ -19,6 +19,7 @@ import { openTestPool } from "../../../test/seed.ts";
 import { freePort } from "../../postgres/free-port.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { deleteEndedAttempts } from "../../store/control/sign-on-attempts.ts";
+import { failure } from "./discover.ts";
 
 const SESSION = "/manage/v1/session";
 const START = `${SESSION}/oidc`;
@@ -140,6 +141,13 @@ test("a user info endpoint that rejects the access token is a wrong response", a
   provider.metadata = (metadata) => ({ ...metadata, userinfo_endpoint: `${provider.issuer}/user-info` });
   const managed = await setupManage(settingsFor(provider.issuer, await freePort()));
   expect((await signOnAs(managed, "ada")).end).toBe(problem("response_invalid"));
+});
+
+test("an unexpected error is a wrong response, whose cause names the place but not the message", () => {
+  const { code, cause } = failure(new RangeError("eyJhbGciOiJub25lIn0"));
+  expect(code).toBe("response_invalid");
+  expect(cause).toMatch(/^unexpected RangeError at .*limits\.test\.ts/);
+  expect(failure("a text")).toMatchObject({ code: "response_invalid", cause: "unexpected string" });
 });
 
 test.each([
