@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { startTestService } from "../../../test/harness.ts";
-import { type Managed, send } from "../../../test/manage.ts";
+import { type Managed, send, setupManage } from "../../../test/manage.ts";
 import { join, logIn, tokenOf } from "../../../test/members.ts";
 import { invite, setupSignOn, signOnAs, startProvider } from "../../../test/oidc.ts";
 import { runPurser } from "../../../test/purser.ts";
 import { OWNER } from "../../../test/seed.ts";
 import { freePort } from "../../postgres/free-port.ts";
+import { signOn } from "./sign-on.ts";
 
 const SESSION = "/manage/v1/session";
 const PASSWORD = "nine-blue-lanterns";
@@ -143,4 +144,32 @@ test("a member who lost every role at the provider loses all access at the next 
       after: { reason: "role_not_mapped", claim: "groups" },
     },
   ]);
+});
+
+test("a member whose Google account left the allowed domains loses all access at the next sign-in", async () => {
+  const managed = await setupManage();
+  const { cell, database } = managed;
+  const [ada, zoe] = [await join(managed, "admin", "ada"), await join(managed, "owner", "zoe")];
+  const token = await ada.call("POST", "/manage/v1/tokens", { name: "Hers", role: "admin" });
+  const google = { issuer: "https://accounts.google.com", roles: null };
+  const settings = { ...google, allowedDomains: ["example.com"], scopes: "openid", onlyLocalOwner: null };
+  const secrets = { clientId: "purser", clientSecret: "secret", publicUrl: "https://purser.example.com" };
+  const visit = { requestId: "r", address: "127.0.0.1", userAgent: "", previous: null };
+  for (const { id, email } of [ada, zoe]) {
+    await database.query(
+      `insert into control.identities (issuer, subject, member_id) values ('${google.issuer}', '${email}', ${id})`,
+    );
+    const account = { issuer: google.issuer, subject: email, email, isEmailVerified: true, roleValues: [] };
+    const left = { ...account, hostedDomain: null };
+    expect(await signOn(cell, { ...settings, ...secrets }, left, visit)).toMatchObject({
+      code: "domain_not_allowed",
+    });
+  }
+  expect([(await ada.call("GET", SESSION)).status, (await zoe.call("GET", SESSION)).status]).toEqual([
+    401, 200,
+  ]);
+  expect((await managed.manage("GET", SESSION, { token: String(token.body["secret"]) })).status).toBe(401);
+  expect(
+    await database.query("select subject, after from control.audit where action = 'member.access_ended'"),
+  ).toEqual([{ subject: ada.email, after: { reason: "domain_not_allowed" } }]);
 });

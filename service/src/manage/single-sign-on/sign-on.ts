@@ -49,10 +49,10 @@ export function signOn(
       const memberId = await findMemberOfIdentity(tx, person);
       const refused = refusePerson(settings, person);
       if (refused !== null) {
-        const ends = refused === "role_not_mapped" && memberId !== null;
+        if (memberId === null) return failed(refused);
         return failed(
           refused,
-          ends && (await endUnmapped(tx, settings, await getMember(tx, memberId), visit)),
+          await endRefused(tx, settings, { ...(await getMember(tx, memberId)), refused }, visit),
         );
       }
       const found =
@@ -72,13 +72,13 @@ export function signOn(
 }
 
 /**
- * Ends the access of a member who lost every role at the provider, as a demotion does. Returns false for an owner, whose role is managed in
- * Purser.
+ * Ends the access of a member who lost every role at the provider, or whose account left the allowed domains, as a demotion does.
+ * Returns false for an owner, whose role is managed in Purser.
  */
-async function endUnmapped(
+async function endRefused(
   tx: Tx,
   { roles }: SignOnSettings,
-  { id, workspaceId, email, role }: Member,
+  { id, workspaceId, email, role, refused }: Member & { readonly refused: SignOnFailure },
   { requestId }: Visit,
 ): Promise<boolean> {
   if (role === "owner") return false;
@@ -90,7 +90,7 @@ async function endUnmapped(
     action: "member.access_ended",
     subject: email,
     before: null,
-    after: { reason: "role_not_mapped", claim: roles?.claim },
+    after: { reason: refused, ...(refused === "role_not_mapped" ? { claim: roles?.claim } : {}) },
   });
   return true;
 }
