@@ -11,10 +11,13 @@ import {
   setSessionCookie,
 } from "../../edge/session-cookie.ts";
 import { TokenBuckets } from "../../edge/token-bucket.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { networkOf } from "../../primitives/network.ts";
 import { hashSecret } from "../../primitives/secret.ts";
 import { readDataFormat } from "../../store/cell/data-format.ts";
+import { findMemberOfIdentity } from "../../store/control/identities.ts";
+import { findMemberById } from "../../store/control/members.ts";
 import { strictObject } from "../fields.ts";
 import { type Call, type Operation, operation, redirectOperation } from "../operation.ts";
 import { MAIN_CELL, type ManageParts } from "../parts.ts";
@@ -23,6 +26,7 @@ import { findProof } from "../people/second-factor.ts";
 import { knowDevice, visitOf } from "../people/session-reply.ts";
 import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
 import { ATTEMPT_SECONDS, endAttempt, readReturnPath, startAttempt } from "./attempts.ts";
+import type { Person } from "./claims.ts";
 import { connectAccount } from "./connect.ts";
 import { SIGN_ON_FAILURES, type SignOnFailure } from "./failures.ts";
 import type { Provider } from "./provider.ts";
@@ -150,8 +154,13 @@ function finishOperation(
       if (attempt === null && !guard.admitsStray(request))
         return pageWith(LOG_IN_PAGE, "too_many_attempts", "/");
       clearAttemptCookie(reply);
-      const fail = (code: SignOnFailure, email: string | null, cause: string = SIGN_ON_FAILURES[code]) => {
+      const fail = async (
+        code: SignOnFailure,
+        person: Person | null,
+        cause: string = SIGN_ON_FAILURES[code],
+      ) => {
         logFailure(request, { code, cause });
+        const email = await single(control, (tx) => findEmail(tx, attempt?.memberId ?? null, person));
         failedLogIns
           .record("member.sign_on_failed", email ?? "", visitOf(request), performance.now(), code)
           .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed login"));
@@ -167,7 +176,7 @@ function finishOperation(
       if (memberId === null || sessionHash === null) {
         const previous = cookie === null ? null : hashSecret(cookie);
         const outcome = await signOn(control, chosen.settings, person, { ...visitOf(request), previous });
-        if (outcome.kind === "failed") return fail(outcome.code, person.email);
+        if (outcome.kind === "failed") return fail(outcome.code, person);
         setSessionCookie(reply, outcome.sessionToken, SIGNED_ON_SESSION_SECONDS);
         await knowDevice(control, { request, reply }, outcome.memberId);
         return returnPath;
@@ -178,7 +187,7 @@ function finishOperation(
         return fail("attempt_invalid", null);
       const connecting = { memberId, sessionHash, requestId: request.id };
       const outcome = await connectAccount(control, chosen.settings, person, connecting);
-      return outcome.kind === "failed" ? fail(outcome.code, person.email) : returnPath;
+      return outcome.kind === "failed" ? fail(outcome.code, person) : returnPath;
     },
   });
 }
@@ -186,6 +195,16 @@ function finishOperation(
 function queryOf({ url }: FastifyRequest): string {
   const start = url.indexOf("?");
   return start === -1 ? "" : url.slice(start + 1);
+}
+
+/**
+ * The email for the audit log: that of the member who connects an account, or who has connected this one. Otherwise the person's, if it is
+ * verified, because anyone can write any address into a profile.
+ */
+async function findEmail(tx: Tx, connectingId: number | null, person: Person | null): Promise<string | null> {
+  const memberId = connectingId ?? (person && (await findMemberOfIdentity(tx, person)));
+  if (memberId !== null) return (await findMemberById(tx, memberId))?.email ?? null;
+  return person?.isEmailVerified === true ? person.email : null;
 }
 
 /** The provider, or a problem if single sign-on is not set up. */

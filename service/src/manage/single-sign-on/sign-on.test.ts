@@ -77,6 +77,27 @@ test("an invitation is accepted once: its link ends, and a second account with t
     .toMatchObject([{ subject: "ada@example.com", after: { attempts: 1, reason: "connect_first" } }]);
 });
 
+test("a failed sign-in is audited for the member whose account it is, and never for an unverified email", async () => {
+  const managed = await setupSignOn({
+    ...ADA,
+    eve: { email: "boss@example.com", email_verified: false },
+    bob: verified("boss@example.com"),
+  });
+  const failures = async () =>
+    (await listAudit(managed, "action = 'member.sign_on_failed'")).map(({ subject, after }) => [
+      subject,
+      (after as { reason: string }).reason,
+    ]);
+  await join(managed, "admin", "boss");
+  const mallory = await join(managed, "viewer", "mallory");
+  expect((await signOnAs(managed, "eve")).end).toBe(problem("email_unverified"));
+  await expect.poll(failures).toEqual([["unknown email", "email_unverified"]]);
+  const { headers } = await logIn(managed, mallory.email, mallory.password);
+  const [cookie = ""] = headers.getSetCookie().map((line) => line.split(";", 1)[0]);
+  expect(await connectAs(managed, "bob", { cookie })).toContain("problem=email_differs");
+  await expect.poll(async () => (await failures()).at(-1)).toEqual([mallory.email, "email_differs"]);
+});
+
 test("two concurrent sign-ins with one account both succeed and connect it once", async () => {
   const managed = await setupSignOn(ADA);
   await invite(managed, "ada@example.com");
