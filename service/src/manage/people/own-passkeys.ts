@@ -124,9 +124,10 @@ export function deleteOwnPasskey(control: Pool, self: SelfInSession, id: number)
     if (passkey === undefined) return { kind: "not_found" };
     const isLast = passkeys.length === 1;
     if (isLast && isSecondFactorRequired(await getFactors(tx, self.id))) return { kind: "last_passkey" };
-    await deletePasskey(tx, id);
-    if (isLast) await deleteRecoveryCodesOf(tx, self.id);
+    // A login locks its challenge first, so this must too.
     await deleteChallengesOf(tx, self.id);
+    if (isLast) await deleteRecoveryCodesOf(tx, self.id);
+    await deletePasskey(tx, id);
     await endOtherSessions(tx, self);
     await audit(tx, { member, self, action: "member.passkey_deleted", before: passkey.name, after: null });
     return { kind: "deleted" };

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { Authenticator } from "../../../test/authenticator.ts";
+import { connectTo } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
 import { join, logIn } from "../../../test/members.ts";
 import { runPurser } from "../../../test/purser.ts";
 import {
+  answer,
   callerOf,
+  challengeOf,
   codeOf,
   logInFrom,
   ORIGIN,
@@ -82,6 +85,24 @@ test("members rename and delete only their own passkeys", async () => {
     { action: "member.passkey_deleted", before: { passkey: "Phone" } },
     { action: "member.passkey_renamed", before: { passkey: "Laptop" }, after: { passkey: "Phone" } },
   ]);
+});
+
+test("deleting a passkey and logging in with it at the same time do not end in a deadlock", async () => {
+  const { managed, authenticator, call } = await setupWithPasskey();
+  const { database } = managed;
+  const [passkey] = (await call("GET", PASSKEYS)).body["items"] as Listed[];
+  const { token, challenge } = challengeOf(await logInFrom(managed, "203.0.113.1"));
+  const holder = await connectTo(database);
+  await holder.query("begin");
+  await holder.query("select from control.recovery_codes for update");
+  const isWaiting = "datname = current_database() and wait_event_type = 'Lock'";
+  const deleted = call("DELETE", `${PASSKEYS}/${passkey?.id}`);
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
+  const loggedIn = answer(managed, { token, passkey: authenticator.get({ challenge }) });
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(2);
+  await holder.query("commit");
+  expect((await deleted).body).toEqual({ deleted: true });
+  expect(codeOf(await loggedIn)).toEqual([410, "second_factor_expired"]);
 });
 
 test("a member has at most 20 passkeys, even if they are registered concurrently", async () => {
