@@ -47,29 +47,24 @@ export class LogInGuard {
 
   /** Waits until it is the attempt's turn, then checks a password and counts the result. `email` must be in lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
-    const counts = this.#countsFor(attempt);
-    if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
-    for (const { counter, key } of counts) counter.refuse(key, nowMs);
-    const from = attempt.known ?? networkOf(attempt.address);
-    const right = `${from} ${attempt.email}`;
-    this.#right.refuse(right, nowMs);
-    const kind = attempt.known === null ? "unknown" : "known";
+    this.#refuse(attempt, nowMs);
+    const { email, known } = attempt;
+    const kind = known === null ? "unknown" : "known";
     // Rejects the attempt before counting it, because an attempt without a password check is not a guess.
-    if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
+    if (kind === "known" && this.#knownAtWork.has(email)) throw tooMany(1);
     this.#refuseFull(kind);
-    // Counts the attempt before the check, so that concurrent attempts cannot exceed the limit.
-    for (const { counter, key } of counts) counter.add(key, nowMs);
-    if (kind === "known") this.#knownAtWork.add(attempt.email);
-    let isWrong = false;
+    if (kind === "known") this.#knownAtWork.add(email);
     try {
-      const found = await this.#inTurn(kind, check);
-      isWrong = found === null;
-      if (!isWrong) this.#right.add(right, nowMs);
-      return found;
+      return await this.#count(attempt, nowMs, () => this.#inTurn(kind, check));
     } finally {
-      if (!isWrong) for (const { counter, key } of counts) counter.takeBack(key);
-      if (kind === "known") this.#knownAtWork.delete(attempt.email);
+      if (kind === "known") this.#knownAtWork.delete(email);
     }
+  }
+
+  /** Like `guard`, but without a turn, for a check that waits for the database and needs little CPU. */
+  async count<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
+    this.#refuse(attempt, nowMs);
+    return this.#count(attempt, nowMs, check);
   }
 
   /** Waits for a turn, then hashes a new password for a caller with a valid one-time link. */
@@ -83,6 +78,27 @@ export class LogInGuard {
     const network = networkOf(address);
     this.#malformed.refuse(network, nowMs);
     this.#malformed.add(network, nowMs);
+  }
+
+  #refuse(attempt: Attempt, nowMs: number): void {
+    if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);
+    for (const { counter, key } of this.#countsFor(attempt)) counter.refuse(key, nowMs);
+    this.#right.refuse(keyOfRight(attempt), nowMs);
+  }
+
+  async #count<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
+    const counts = this.#countsFor(attempt);
+    // Counts the attempt before the check, so that concurrent attempts cannot exceed the limit.
+    for (const { counter, key } of counts) counter.add(key, nowMs);
+    let isWrong = false;
+    try {
+      const found = await check();
+      isWrong = found === null;
+      if (!isWrong) this.#right.add(keyOfRight(attempt), nowMs);
+      return found;
+    } finally {
+      if (!isWrong) for (const { counter, key } of counts) counter.takeBack(key);
+    }
   }
 
   #countsFor({ email, address, known }: Attempt): { counter: Counter; key: string }[] {
@@ -116,6 +132,10 @@ export class LogInGuard {
       else next();
     }
   }
+}
+
+function keyOfRight({ email, address, known }: Attempt): string {
+  return `${known ?? networkOf(address)} ${email}`;
 }
 
 type Kind = "known" | "unknown";

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { connectTo } from "../../../test/harness.ts";
+import { join } from "../../../test/members.ts";
 import {
   answer,
   callerOf,
@@ -60,6 +62,22 @@ test("wrong recovery codes are limited like wrong passwords", async () => {
   for (let i = 0; i < 2; i++) expect((await more("0000-0000")).status).toBe(401);
   expect(codeOf(await more(recoveryCodes[0] ?? ""))).toEqual([429, "rate_limited"]);
   expect(codeOf(await logInFrom(managed, "203.0.113.7"))).toEqual([429, "rate_limited"]);
+});
+
+test("a recovery code that waits for the database keeps nobody else from logging in", async () => {
+  const { managed, recoveryCodes } = await setupWithPasskey();
+  const { database } = managed;
+  const ada = await join(managed, "viewer", "ada");
+  const { token } = challengeOf(await logInFrom(managed, "203.0.113.7"));
+  const holder = await connectTo(database);
+  await holder.query("begin");
+  await holder.query("select from control.recovery_codes for update");
+  const waiting = answer(managed, { token, recoveryCode: recoveryCodes[0] });
+  const isWaiting = "datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
+  expect((await logInFrom(managed, "203.0.113.9", ada)).status).toBe(200);
+  await holder.query("commit");
+  expect((await waiting).status).toBe(200);
 });
 
 test("new recovery codes replace the old ones and end other sessions", async () => {

@@ -138,7 +138,8 @@ async function tryRecoveryCode(
   const { email } = member;
   const known = await findKnownDevice(control, { token: readDeviceCookie(request), email });
   const attempt = { email, address: addressOf(request), known };
-  const outcome = await guard.guard(attempt, performance.now(), async () => {
+  // Without a turn, because the transaction can wait for a lock, and nobody could log in with a password meanwhile.
+  const outcome = await guard.count(attempt, performance.now(), async () => {
     const tried = await logInWithRecoveryCode(control, answer, visitOf(request), (found) =>
       refusePassword(signOn, found),
     );
