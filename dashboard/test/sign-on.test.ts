@@ -108,6 +108,7 @@ test("with single sign-on required, the login page has only its button, and a li
   await expectAccessible(page);
   await page.goto("/join#pur_link_none");
   await page.getByText("You don't need a password.").waitFor();
+  expect(page.url()).not.toContain("pur_link");
   await expectAccessible(page);
   await page.goto("/log-in");
   await page.getByRole("link", { name: "Log in as the local owner" }).click();

@@ -146,6 +146,8 @@ export function SetupPage() {
 
 /** Accepts an invitation or resets a password. With single sign-on, an invitation does not require a password. */
 export function JoinPage() {
+  // Also if the link is not needed, so that its token does not stay in the address.
+  const [token] = useState(takeLinkToken);
   const { isConfigured, isRequired } = joinRoute.useLoaderData();
   if (isRequired) {
     return (
@@ -161,6 +163,7 @@ export function JoinPage() {
   }
   return (
     <LinkPage
+      token={token}
       title="Choose a password"
       note="You will log in with this password from now on."
       spentHelp="Log in with your password, or ask an admin for a new link."
@@ -180,8 +183,10 @@ export function JoinPage() {
 
 /** Logs in with a one-time link. Requires a click, so that link previews do not use up the link. */
 export function SignInPage() {
+  const [token] = useState(takeLinkToken);
   return (
     <LinkPage
+      token={token}
       title="Log in with a link"
       note="You can use this link once."
       spentHelp="Log in with your password, or restart “purser dev” to get a new link."
@@ -191,6 +196,7 @@ export function SignInPage() {
 }
 
 function LinkPage({
+  token,
   title,
   note,
   spentHelp,
@@ -198,6 +204,7 @@ function LinkPage({
   hasPassword = false,
   alternative,
 }: {
+  token: string | null;
   title: string;
   note: string;
   /** Advice for a link that was used or has expired. */
@@ -206,7 +213,6 @@ function LinkPage({
   hasPassword?: boolean;
   alternative?: ReactNode;
 }) {
-  const [token] = useState(takeLinkToken);
   const { register, handleSubmit } = useForm<{ password?: string }>();
   const redeem = useWrite("post", "/manage/v1/links", { onSuccess: useSessionStart() });
   const navigate = useNavigate();
