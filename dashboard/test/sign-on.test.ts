@@ -95,6 +95,11 @@ test("a member connects single sign-on on the profile page, and disconnects it",
   await page.getByRole("button", { name: "Disconnect" }).click();
   await page.getByText("From now on, you'll log in with your password.").waitFor();
   await expectAccessible(page);
+  await managed.database.query("update control.sessions set created_at = now() - interval '11 minutes'");
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  await page.getByRole("dialog").getByText("Log in again to make this change").waitFor();
+  await expectAccessible(page);
+  await managed.database.query("update control.sessions set created_at = now()");
   await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
   await connect.waitFor();
 });

@@ -116,6 +116,7 @@ function Connected({
           write={disconnect}
           request={{}}
           action="Disconnect"
+          problem={<LogInAgain error={disconnect.error} />}
           onSubmit={() => disconnect.mutate({})}
           onClose={() => setAsking(false)}
         >

@@ -9,6 +9,7 @@ import {
 } from "../../store/control/identities.ts";
 import { findMemberById, lockMembership, type Member } from "../../store/control/members.ts";
 import { deleteSignedOnSessionsOf, isSessionOpen } from "../../store/control/sessions.ts";
+import { findProof } from "../people/second-factor.ts";
 import { type Person, refuseEmail, refusePerson } from "./claims.ts";
 import type { SignOnFailure } from "./failures.ts";
 import { hasPassword, mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
@@ -49,19 +50,23 @@ export function connectAccount(
   );
 }
 
-export type DisconnectOutcome = "disconnected" | "not_connected" | "no_password";
+export type DisconnectOutcome = "disconnected" | "not_connected" | "no_password" | "log_in_again";
 
-/** Disconnects the member's account and ends the sessions that it opened. Refused if the member could not log in afterward. */
+/**
+ * Disconnects the member's account and ends the sessions that it opened. Refused if the member could not log in afterward, or has not
+ * logged in recently.
+ */
 export function disconnectAccount(
   control: Pool,
   settings: SignOnSettings,
-  { memberId, requestId }: { memberId: number; requestId: string },
+  { memberId, sessionHash, requestId }: { memberId: number; sessionHash: Buffer; requestId: string },
 ): Promise<DisconnectOutcome> {
   return transaction<DisconnectOutcome>(control, async (tx) => {
     await lockMembership(tx);
     const member = await findMemberById(tx, memberId);
     if (member === null || !usesSignOn(settings, member)) return "not_connected";
     if (!hasPassword(member) || !mayUsePassword(settings, member)) return "no_password";
+    if ((await findProof(tx, sessionHash)) === null) return "log_in_again";
     await deleteIdentitiesOf(tx, memberId);
     await deleteSignedOnSessionsOf(tx, memberId);
     await insertControlAudit(tx, auditOf(member, requestId, "member.sign_on_disconnected", settings.issuer));

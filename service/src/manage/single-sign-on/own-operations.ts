@@ -7,6 +7,7 @@ import { findMember } from "../../store/control/members.ts";
 import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
+import { refusedChange } from "../people/passkey-operations.ts";
 import { disconnectAccount } from "./connect.ts";
 import { NOUN, requireProvider, startConnecting } from "./operations.ts";
 import { hasPassword, mayUsePassword } from "./settings.ts";
@@ -89,13 +90,15 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Disconnect single sign-on",
       description:
-        "Ends the sessions that single sign-on opened for you. Rejected if you have no password, because you could not log in again.",
+        "Ends the sessions that single sign-on opened for you. Rejected if you have no password, because you could not log in again. " +
+        "Needs a session that was opened within 10 minutes.",
       answer: Type.Object({ disconnected: Type.Boolean() }),
-      codes: ["not_found", "role_missing", "sso_required"],
+      codes: ["not_found", "role_missing", "sso_required", "recent_log_in_required"],
       handle: async (call) => {
         const { settings } = requireProvider(signOn);
-        const { memberId } = sessionOf(call);
-        const outcome = await disconnectAccount(control, settings, { memberId, requestId: call.request.id });
+        const input = { ...sessionOf(call), requestId: call.request.id };
+        const outcome = await disconnectAccount(control, settings, input);
+        if (outcome === "log_in_again") throw refusedChange(outcome);
         if (outcome === "no_password")
           throw new Problem("sso_required", {
             detail: "You cannot use a password, so you could not log in again.",

@@ -170,6 +170,11 @@ test("a member with a password connects an account with the same email while log
   expect([end, (await call("GET", SESSION)).body["role"]]).toEqual(["/", "operator"]);
   expect((await logIn(managed, ada.email, ada.password)).status).toBe(200);
   expect((await call("GET", `${SESSION}/sign-on`)).body).toMatchObject({ mayUsePassword: true });
+  const age = (minutes: number) =>
+    managed.database.query(`update control.sessions set created_at = now() - interval '${minutes} minutes'`);
+  await age(11);
+  expect((await ada.call("DELETE", `${SESSION}/sign-on`)).body["code"]).toBe("recent_log_in_required");
+  await age(9);
   expect((await ada.call("DELETE", `${SESSION}/sign-on`)).body).toEqual({ disconnected: true });
   expect((await call("GET", SESSION)).status).toBe(401);
   expect((await ada.call("GET", SESSION)).status).toBe(200);
