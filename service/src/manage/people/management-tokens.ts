@@ -103,8 +103,9 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
     if (before === null) return { kind: "not_found" };
     if (!mayActAs(opened.authority.role, before.role)) return { kind: "above_own_role" };
     if (before.revokedAt !== null) return { kind: "revoked", token: before };
-    const descendants = await listDescendantTokens(tx, id);
-    const revoked = await revokeTokens(tx, author.actor, [before, ...descendants]);
+    const descendants = await listDescendantTokens(tx, { workspaceId, id });
+    const where = { workspaceId, actor: author.actor };
+    const revoked = await revokeTokens(tx, where, [before, ...descendants]);
     return { kind: "revoked", token: revoked.find((token) => token.id === id) ?? before };
   });
 }
@@ -112,13 +113,13 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
 /** Revokes tokens and ends the links created with them. The caller holds the membership lock. `tokens` includes all descendants. */
 export async function revokeTokens(
   tx: Tx,
-  actor: Actor,
+  { workspaceId, actor }: { readonly workspaceId: number; readonly actor: Actor },
   tokens: readonly ManagementToken[],
 ): Promise<ManagementToken[]> {
   const revoked: ManagementToken[] = [];
   for (let from = 0; from < tokens.length; from += REVOKED_AT_ONCE) {
     const some = new Map(tokens.slice(from, from + REVOKED_AT_ONCE).map((token) => [token.id, token]));
-    const ended = await revokeManagementTokens(tx, [...some.keys()]);
+    const ended = await revokeManagementTokens(tx, { workspaceId, ids: [...some.keys()] });
     const lines = ended.map((after) => ({
       action: "token.revoked",
       before: some.get(after.id) ?? null,

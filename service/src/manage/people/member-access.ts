@@ -43,11 +43,11 @@ export async function listAccess(tx: Tx, { id, workspaceId }: Whose): Promise<Me
 }
 
 /** Ends sessions, links and tokens, but not API keys. The caller holds the membership lock. */
-export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">): Promise<void> {
+export async function endAccess(tx: Tx, actor: Actor, { id, workspaceId }: Whose): Promise<void> {
   await deleteSessionsOf(tx, id);
   await endLinksOf(tx, id);
   await endLinksCreatedBy(tx, id);
-  await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
+  await revokeTokens(tx, { workspaceId, actor }, await listTokensOfMember(tx, id));
 }
 
 /**

@@ -127,7 +127,7 @@ export function deleteOwnPasskey(control: Pool, self: SelfInSession, id: number)
     // A login locks its challenge first, so this must too.
     await deleteChallengesOf(tx, self.id);
     if (isLast) await deleteRecoveryCodesOf(tx, self.id);
-    await deletePasskey(tx, id);
+    await deletePasskey(tx, { memberId: self.id, id });
     await endOtherSessions(tx, self);
     await audit(tx, { member, self, action: "member.passkey_deleted", before: passkey.name, after: null });
     return { kind: "deleted" };

@@ -19,6 +19,8 @@ import {
   setupWithPasskey,
 } from "../../../test/second-factor.ts";
 import { OWNER } from "../../../test/seed.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { deletePasskey } from "../../store/control/passkeys.ts";
 
 type Listed = { id: string; name: string };
 
@@ -75,6 +77,8 @@ test("members rename and delete only their own passkeys", async () => {
   expect(codeOf(await ada.call("PATCH", path, { name: "Mine" }))).toEqual([404, "not_found"]);
   expect(codeOf(await ada.call("DELETE", path))).toEqual([404, "not_found"]);
   expect(codeOf(await ada.call("POST", RECOVERY_CODES))).toEqual([409, "passkey_missing"]);
+  const foreign = { memberId: Number(ada.id), id: Number(passkey?.id) };
+  await transaction(managed.cell, (tx) => deletePasskey(tx, foreign));
   expect((await call("PATCH", path, { name: "Phone" })).body).toMatchObject({ name: "Phone" });
   const other = callerOf(managed, await logInFrom(managed, "203.0.113.2", ada));
   expect((await call("DELETE", path)).body).toEqual({ deleted: true });

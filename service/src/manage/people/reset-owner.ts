@@ -65,7 +65,7 @@ export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
       linksEnded: links.length,
       apiKeysKept: apiKeys.length,
     };
-    await endAccess(tx, ACTOR, { id });
+    await endAccess(tx, ACTOR, { id, workspaceId });
     await insertControlAudit(tx, {
       workspaceId,
       actor: ACTOR,

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { addWorkspace, type Managed, setupManage } from "../../../test/manage.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { listDescendantTokens, revokeManagementTokens } from "../../store/control/management-tokens.ts";
 import { createManagementToken } from "./management-tokens.ts";
 
 const TOKENS = "/manage/v1/tokens";
@@ -102,4 +104,20 @@ test("a token from another workspace is neither listed nor found", async () => {
   ];
   expect({ ...there.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" });
   expect(there.status).toBe(404);
+});
+
+test("no statement lists or revokes a token of another workspace", async () => {
+  const managed = await setupManage();
+  const { cell, database } = managed;
+  const workspaceId = await addWorkspace(database, "Elsewhere");
+  const made = await create(managed, { role: "admin", managesAccess: true });
+  const { token, secret } = made.body as unknown as Created;
+  const child = (await create(managed, { role: "viewer" }, secret)).body as unknown as Created;
+  const [id, childId] = [Number(token.id), Number(child.token.id)];
+  const found = await transaction(cell, async (tx) => [
+    await listDescendantTokens(tx, { workspaceId, id }),
+    await revokeManagementTokens(tx, { workspaceId, ids: [id, childId] }),
+    (await listDescendantTokens(tx, { workspaceId: 1, id })).map((one) => one.id),
+  ]);
+  expect(found).toEqual([[], [], [childId]]);
 });

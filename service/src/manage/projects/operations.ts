@@ -54,7 +54,9 @@ const nameBody = strictObject({
 
 export function projectOperations({ control }: ManageParts): Operation[] {
   const read = async (call: Call): Promise<Static<typeof Project>> => {
-    const found = await single(control, (tx) => findProject(tx, scopeOf(call).projectId));
+    const { workspaceId } = principalOf(call);
+    const sought = { workspaceId, id: scopeOf(call).projectId };
+    const found = await single(control, (tx) => findProject(tx, sought));
     if (found === null)
       throw new Problem("not_found", { detail: "There is no such project or environment." });
     return describeProject(found, principalOf(call));
@@ -103,7 +105,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
           if (opened.kind !== "open") return opened;
           const input = { workspaceId, name: call.body.name, actor: author.actor };
           const created = await createProjectIn(tx, input);
-          const project = await findProject(tx, created.projectId);
+          const project = await findProject(tx, { workspaceId, id: created.projectId });
           return { kind: "created" as const, created, project };
         });
         if (outcome.kind !== "created") throw toProblem(outcome.kind);
@@ -170,9 +172,9 @@ function changeProjectName(
   return transaction<{ kind: "done" | Refusal }>(control, async (tx) => {
     const opened = await openMembership(tx, author, { projectId, environment: null });
     if (opened.kind !== "open") return opened;
-    const before = await lockProjectName(tx, projectId);
+    const before = await lockProjectName(tx, { workspaceId, id: projectId });
     if (before === null || before === name) return { kind: "done" };
-    await renameProject(tx, { id: projectId, name });
+    await renameProject(tx, { workspaceId, id: projectId, name });
     await insertControlAudit(tx, {
       workspaceId,
       actor: author.actor,

@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, post } from "../../../test/harness.ts";
-import { setupManage } from "../../../test/manage.ts";
+import { addWorkspace, setupManage } from "../../../test/manage.ts";
 import { openTestPool } from "../../../test/seed.ts";
+import { transaction } from "../../postgres/transaction.ts";
 import { makeApiKey } from "../../primitives/secret.ts";
+import { findProject, lockProjectName, renameProject } from "../../store/control/projects.ts";
 import { createFirstOwner } from "../people/set-up.ts";
 import { createFirstProject } from "./create-project.ts";
 
@@ -84,4 +86,15 @@ test("concurrent processes create only one initial owner and one initial project
   ]);
   expect(made.filter((isMade) => isMade)).toHaveLength(2);
   expect([await database.count("control.members"), await database.count("control.projects")]).toEqual([1, 1]);
+});
+
+test("no statement finds or renames a project of another workspace", async () => {
+  const { cell, database, project } = await setupManage();
+  const workspaceId = await addWorkspace(database, "Elsewhere");
+  const place = { workspaceId, id: project.projectId };
+  await transaction(cell, async (tx) => {
+    expect([await findProject(tx, place), await lockProjectName(tx, place)]).toEqual([null, null]);
+    await renameProject(tx, { ...place, name: "Taken" });
+    expect(await findProject(tx, { ...place, workspaceId: 1 })).toMatchObject({ name: "Test product" });
+  });
 });

@@ -83,7 +83,7 @@ async function endRefused(
 ): Promise<boolean> {
   if (role === "owner") return false;
   const actor: Actor = { kind: "system", id: null, requestId };
-  await endAccess(tx, actor, { id });
+  await endAccess(tx, actor, { id, workspaceId });
   await insertControlAudit(tx, {
     workspaceId,
     actor,

@@ -190,13 +190,15 @@ const LIST_DESCENDANTS = statement(
   with recursive descendants as (
     select t.id
     from control.management_tokens as t
-    where t.created_by_kind = 'token'
-      and t.created_by_id = $1::integer::text
+    where t.workspace_id = $1
+      and t.created_by_kind = 'token'
+      and t.created_by_id = $2::integer::text
     union
     select t.id
     from descendants as d
     join control.management_tokens as t
-      on t.created_by_kind = 'token'
+      on t.workspace_id = $1
+      and t.created_by_kind = 'token'
       and t.created_by_id = d.id::text
   )
   select ${TOKEN.list}
@@ -207,8 +209,11 @@ const LIST_DESCENDANTS = statement(
 );
 
 /** Lists tokens that were created with this token, directly or indirectly, and are not revoked. */
-export function listDescendantTokens(tx: Tx, id: number): Promise<ManagementToken[]> {
-  return listRows(tx, LIST_DESCENDANTS, [id], TOKEN);
+export function listDescendantTokens(
+  tx: Tx,
+  token: { workspaceId: number; id: number },
+): Promise<ManagementToken[]> {
+  return listRows(tx, LIST_DESCENDANTS, [token.workspaceId, token.id], TOKEN);
 }
 
 const LOCK = statement(
@@ -234,14 +239,18 @@ const REVOKE = statement(
   `
   update control.management_tokens as t
   set revoked_at = clock_timestamp()
-  where t.id = any($1::integer[])
+  where t.workspace_id = $1
+    and t.id = any($2::integer[])
     and t.revoked_at is null
   returning ${TOKEN.list}`,
 );
 
-/** Revokes these tokens. Returns the tokens that were not already revoked, in any order. */
-export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
-  return listRows(tx, REVOKE, [ids], TOKEN);
+/** Revokes these tokens of the workspace. Returns the tokens that were not already revoked, in any order. */
+export function revokeManagementTokens(
+  tx: Tx,
+  { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },
+): Promise<ManagementToken[]> {
+  return listRows(tx, REVOKE, [workspaceId, ids], TOKEN);
 }
 
 const COUNT_VALID = statement(

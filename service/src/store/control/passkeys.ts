@@ -138,10 +138,10 @@ export async function recordPasskeyUse(tx: Tx, use: { id: number; signatureCount
   await tx.run(RECORD_USE, [use.id, use.signatureCount]);
 }
 
-const DELETE = statement("passkeys.delete", "delete from control.passkeys where id = $1");
+const DELETE = statement("passkeys.delete", "delete from control.passkeys where member_id = $1 and id = $2");
 
-export async function deletePasskey(tx: Tx, id: number): Promise<void> {
-  await tx.run(DELETE, [id]);
+export async function deletePasskey(tx: Tx, passkey: { memberId: number; id: number }): Promise<void> {
+  await tx.run(DELETE, [passkey.memberId, passkey.id]);
 }
 
 const DELETE_OF = statement("passkeys.delete_of", "delete from control.passkeys where member_id = $1");

@@ -105,24 +105,36 @@ export function listProjects(
   return listRows(tx, LIST, [page.workspaceId, page.ids, page.after, page.limit], PROJECT);
 }
 
-const FIND = statement("projects.find", `select ${PROJECT.list} from control.projects as p where p.id = $1`);
+const FIND = statement(
+  "projects.find",
+  `select ${PROJECT.list} from control.projects as p where p.workspace_id = $1 and p.id = $2`,
+);
 
-export function findProject(tx: Tx, id: ProjectId): Promise<Project | null> {
-  return findRow(tx, FIND, [id], PROJECT);
+/** A project and its workspace, so that no statement finds a project of another workspace. */
+type ProjectPlace = { readonly workspaceId: number; readonly id: ProjectId };
+
+export function findProject(tx: Tx, { workspaceId, id }: ProjectPlace): Promise<Project | null> {
+  return findRow(tx, FIND, [workspaceId, id], PROJECT);
 }
 
 const LOCK_NAME = statement(
   "projects.lock_name",
-  "select name from control.projects where id = $1 for update",
+  "select name from control.projects where workspace_id = $1 and id = $2 for update",
 );
 
-export async function lockProjectName(tx: Tx, id: ProjectId): Promise<string | null> {
-  const { rows } = await tx.run(LOCK_NAME, [id]);
+export async function lockProjectName(tx: Tx, { workspaceId, id }: ProjectPlace): Promise<string | null> {
+  const { rows } = await tx.run(LOCK_NAME, [workspaceId, id]);
   return readNullable(rows[0]?.[0] ?? null, readText);
 }
 
-const RENAME = statement("projects.rename", "update control.projects set name = $2 where id = $1");
+const RENAME = statement(
+  "projects.rename",
+  "update control.projects set name = $3 where workspace_id = $1 and id = $2",
+);
 
-export async function renameProject(tx: Tx, project: { id: ProjectId; name: string }): Promise<void> {
-  await tx.run(RENAME, [project.id, project.name]);
+export async function renameProject(
+  tx: Tx,
+  project: ProjectPlace & { readonly name: string },
+): Promise<void> {
+  await tx.run(RENAME, [project.workspaceId, project.id, project.name]);
 }
