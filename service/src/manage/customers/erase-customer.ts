@@ -222,8 +222,12 @@ async function sweepKeysOfEvents(sweep: Sweep, events: readonly Uuid[]): Promise
   }
 }
 
-async function sweepKeys({ cell, projectId }: Sweep, keyHashes: readonly ShortHash[]): Promise<void> {
+async function sweepKeys(
+  { cell, projectId, customer: { environmentId } }: Sweep,
+  keyHashes: readonly ShortHash[],
+): Promise<void> {
+  const where = { projectId, environmentId };
   for (let at = 0; at < keyHashes.length; at += ROWS_MAX) {
-    await transaction(cell, (tx) => eraseKeys(tx, projectId, keyHashes.slice(at, at + ROWS_MAX)));
+    await transaction(cell, (tx) => eraseKeys(tx, where, keyHashes.slice(at, at + ROWS_MAX)));
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
 import { type Credits, setupCredits } from "../../../test/credits.ts";
 import { ADA, BOB, TOP_UP } from "../../../test/customers.ts";
-import { connectTo, type TestDatabase } from "../../../test/harness.ts";
+import { connectTo, post, type TestDatabase } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
@@ -160,6 +160,23 @@ test("an event in flight during an erasure leaves no data about the customer", a
   expect((await event).status).toBe(200);
   await erased;
   expect(await findTraces(database)).toEqual([]);
+});
+
+test("an erasure keeps the text of an expired key that another environment uses again", async () => {
+  const credits = await setupCredits({ IDEMPOTENCY_DAYS: "40", LANES: "1" });
+  const { cell, context, database, service, project } = credits;
+  await live(credits);
+  await database.query("alter table cell.keyed_requests disable trigger user");
+  await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '41 days'");
+  await database.query("alter table cell.keyed_requests enable trigger user");
+  const keys = ["carol-1", "carol-2", "carol-3"];
+  for (const idempotencyKey of keys) {
+    const event = { customerId: "somebody", event: "sent", quantity: 1, idempotencyKey };
+    expect((await post(`${service.url}/v1/events`, project.live.key.secret, event)).status).toBe(200);
+  }
+  await eraseCustomer(cell, context, { customerId: CAROL });
+  const rows = await database.query("select key from cell.keyed_requests order by key");
+  expect(rows.map(({ key }) => key)).toEqual(keys);
 });
 
 /** Creates a customer with all kinds of data that Purser can store about a customer. */

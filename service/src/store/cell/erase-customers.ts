@@ -121,11 +121,12 @@ const LOCK_KEYS = statement(
   "erase.lock_keys",
   `
   select ${HASH.columns}
-  from unnest($2::uuid[]) as k (key_hash)
+  from unnest($3::uuid[]) as k (key_hash)
   cross join lateral (
     select q.key
     from cell.keyed_requests as q
     where q.project_id = $1
+      and q.environment_id = $2
       and q.key_hash = k.key_hash
       and q.key <> ''
     for update
@@ -138,17 +139,22 @@ const ERASE_KEYS = statement(
   update cell.keyed_requests
   set key = ''
   where project_id = $1
-    and key_hash = any($2::uuid[])`,
+    and environment_id = $2
+    and key_hash = any($3::uuid[])`,
 );
 
-/** Erases the text of these keys. Their hashes still identify repeated requests. Locks the rows in the same order as a lane. */
+/**
+ * Erases the text of these keys. Their hashes still identify repeated requests. Locks the rows in the same order as a lane. An expired
+ * key can be used again in the project's other environment, and then its text is not this customer's.
+ */
 export async function eraseKeys(
   tx: Tx,
-  projectId: ProjectId,
+  { projectId, environmentId }: { projectId: ProjectId; environmentId: EnvironmentId },
   keyHashes: readonly ShortHash[],
 ): Promise<void> {
-  const locked = await listRows(tx, LOCK_KEYS, [projectId, hexUuids(keyHashes.toSorted())], HASH);
-  if (locked.length > 0) await tx.run(ERASE_KEYS, [projectId, hexUuids(locked)]);
+  const sorted = hexUuids(keyHashes.toSorted());
+  const locked = await listRows(tx, LOCK_KEYS, [projectId, environmentId, sorted], HASH);
+  if (locked.length > 0) await tx.run(ERASE_KEYS, [projectId, environmentId, hexUuids(locked)]);
 }
 
 const EXTENT = describeRow({
