@@ -11,10 +11,7 @@ import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 import { millisecondsSince, readProcessorTimes } from "./processor-time.ts";
 
-/**
- * Warm-up time of a new process. V8 optimizes functions after thousands of calls, and a function that runs once per batch takes longest:
- * after 4 s, a charge takes twice as much of the service's processor time as after 20 s.
- */
+/** Warm-up time of a new process. V8 takes this long to optimize functions that run once per batch (decision 16). */
 const FIRST_WARM_UP_SECONDS = 20;
 const WARM_UP_SECONDS = 2;
 /** More than the number of open calls, so that a slow call does not delay other calls. */
