@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
 import { expect, test, vi } from "vitest";
+import { resetOwner } from "../../service/src/manage/people/reset-owner.ts";
 import { startTestService } from "../../service/test/harness.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { join } from "../../service/test/members.ts";
 import { invite, setupSignOn } from "../../service/test/oidc.ts";
-import { OWNER } from "../../service/test/seed.ts";
+import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { type Look, openWindow, signIn } from "./browser.ts";
 
@@ -111,15 +112,28 @@ test("with single sign-on required, the login page has only its button, and a li
   await page.getByRole("link", { name: SIGN_ON }).waitFor();
   expect(await page.getByLabel("Password").count()).toBe(0);
   await expectAccessible(page);
-  await page.goto("/join#pur_link_none");
-  await page.getByText("You don't need a password.").waitFor();
-  expect(page.url()).not.toContain("pur_link");
-  await expectAccessible(page);
   await page.goto("/log-in");
   await page.getByRole("link", { name: "Log in as the local owner" }).click();
   await page.getByLabel("Email").fill(OWNER.email);
   await page.getByLabel("Password").fill(OWNER.password);
   await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+});
+
+test("with single sign-on required, a link is for joining with it, and for the local owner's new password", async () => {
+  const managed = await setupSignOn({}, { OIDC_ONLY: "true", OIDC_LOCAL_OWNER: OWNER.email });
+  const pool = openTestPool(managed.database.url);
+  const { path } = (await resetOwner(pool, OWNER.email)).link;
+  await pool.end();
+  const page = await openOffline(managed.service.url);
+  await page.goto(path);
+  await page.getByText("You don't need a password.").waitFor();
+  expect(page.url()).not.toContain("pur_link");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Choose a password as the local owner" }).click();
+  await expectAccessible(page);
+  await page.getByLabel("Password").fill("a new password for emergencies");
+  await page.getByRole("button", { name: "Save and log in" }).click();
   await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 });
 

@@ -144,19 +144,25 @@ export function SetupPage() {
   );
 }
 
-/** Accepts an invitation or resets a password. With single sign-on, an invitation does not require a password. */
+/**
+ * Accepts an invitation or resets a password. With single sign-on, an invitation does not require a password. Where single sign-on is required,
+ * only the local owner can choose one.
+ */
 export function JoinPage() {
-  // Also if the link is not needed, so that its token does not stay in the address.
   const [token] = useState(takeLinkToken);
+  const [isLocalOwner, setLocalOwner] = useState(false);
   const { isConfigured, isRequired } = joinRoute.useLoaderData();
-  if (isRequired) {
+  if (isRequired && !isLocalOwner) {
     return (
       <AuthCard
         title="You are invited"
         note="Sign in with the email address that was invited. You don't need a password."
       >
-        <div className="flex flex-col">
+        <div className="flex flex-col gap-4">
           <SignOnButton next={undefined} isMain />
+          {token !== null && (
+            <Button onClick={() => setLocalOwner(true)}>Choose a password as the local owner</Button>
+          )}
         </div>
       </AuthCard>
     );
