@@ -38,7 +38,8 @@ const DELETE_OLDEST = statement(
   "sign_on_attempts.delete_oldest",
   `
   delete from control.sign_on_attempts
-  where token_hash in (
+  -- An array is read once. A plan could run "in (select …)" again for each row, and delete more at each run.
+  where token_hash = any (array(
     select a.token_hash
     from control.sign_on_attempts as a
     where a.member_id is null
@@ -48,7 +49,7 @@ const DELETE_OLDEST = statement(
       0
     )
     for update skip locked
-  )`,
+  ))`,
 );
 
 /**
