@@ -11,7 +11,7 @@ import {
   setSessionCookie,
 } from "../../edge/session-cookie.ts";
 import { TokenBuckets } from "../../edge/token-bucket.ts";
-import type { Tx } from "../../postgres/statement.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { networkOf } from "../../primitives/network.ts";
 import { hashSecret } from "../../primitives/secret.ts";
@@ -154,15 +154,20 @@ function finishOperation(
       if (attempt === null && !guard.admitsStray(request))
         return pageWith(LOG_IN_PAGE, "too_many_attempts", "/");
       clearAttemptCookie(reply);
-      const fail = async (
-        code: SignOnFailure,
-        person: Person | null,
-        cause: string = SIGN_ON_FAILURES[code],
-      ) => {
+      const fail = (code: SignOnFailure, person: Person | null, cause: string = SIGN_ON_FAILURES[code]) => {
         logFailure(request, { code, cause });
-        const email = await single(control, (tx) => findEmail(tx, attempt?.memberId ?? null, person));
-        failedLogIns
-          .record("member.sign_on_failed", email ?? "", visitOf(request), performance.now(), code)
+        // The response does not wait for the database, which may be the reason for the failure.
+        findEmail(control, attempt?.memberId ?? null, person)
+          .catch(() => null)
+          .then((email) =>
+            failedLogIns.record(
+              "member.sign_on_failed",
+              email ?? "",
+              visitOf(request),
+              performance.now(),
+              code,
+            ),
+          )
           .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed login"));
         const isConnecting = attempt !== null && attempt.memberId !== null;
         return pageWith(isConnecting ? PROFILE_PAGE : LOG_IN_PAGE, code, attempt?.returnPath ?? "/");
@@ -201,10 +206,17 @@ function queryOf({ url }: FastifyRequest): string {
  * The email for the audit log: that of the member who connects an account, or who has connected this one. Otherwise the person's, if it is
  * verified, because anyone can write any address into a profile.
  */
-async function findEmail(tx: Tx, connectingId: number | null, person: Person | null): Promise<string | null> {
-  const memberId = connectingId ?? (person && (await findMemberOfIdentity(tx, person)));
-  if (memberId !== null) return (await findMemberById(tx, memberId))?.email ?? null;
-  return person?.isEmailVerified === true ? person.email : null;
+async function findEmail(
+  control: Pool,
+  connectingId: number | null,
+  person: Person | null,
+): Promise<string | null> {
+  if (connectingId === null && person === null) return null;
+  return single(control, async (tx) => {
+    const memberId = connectingId ?? (person && (await findMemberOfIdentity(tx, person)));
+    if (memberId !== null) return (await findMemberById(tx, memberId))?.email ?? null;
+    return person?.isEmailVerified === true ? person.email : null;
+  });
 }
 
 /** The provider, or a problem if single sign-on is not set up. */
