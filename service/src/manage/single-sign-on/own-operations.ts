@@ -91,7 +91,7 @@ export function ownSignOnOperations(parts: ManageParts): Operation[] {
       summary: "Disconnect single sign-on",
       description:
         "Ends the sessions that single sign-on opened for you. Rejected if you have no password, because you could not log in again. " +
-        "Needs a session that was opened within 10 minutes.",
+        "Requires a login within the last 10 minutes, with a passkey or recovery code if you have a passkey.",
       answer: Type.Object({ disconnected: Type.Boolean() }),
       codes: ["not_found", "role_missing", "sso_required", "recent_log_in_required"],
       handle: async (call) => {
