@@ -79,7 +79,7 @@ test("a bulk plan change shows the scheduled changes it cancels, and skips a cus
   const plans = dialog.getByLabel("Plan", { exact: true });
   await plans.selectOption("Pro");
   await dialog.getByText(/^Free \(default\), 0 → Pro, 100. Cancels the change to Pro$/).waitFor();
-  await dialog.getByText("Cancels the scheduled change of 1 customer").waitFor();
+  await dialog.getByText("Cancels the scheduled plan changes for 1 customer").waitFor();
   await dialog.getByText("You cannot undo the assignment for this customer.").waitFor();
   await expectAccessible(page);
   await plans.selectOption("Free");

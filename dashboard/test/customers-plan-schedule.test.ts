@@ -239,7 +239,7 @@ test("less overage per year, a shorter rollover and a lower amount after a one-t
     "Unused credits roll over for 2 months instead of 12 months.",
   ]);
   expect(losses(terms(100, "month", 0, 1), terms(100, "month"))).toEqual([
-    "Unused credits no longer roll over (before: for 1 month).",
+    "Unused credits no longer roll over (previously for 1 month).",
   ]);
   expect(losses(terms(1_000, "once"), terms(5, "month"))).toEqual([
     "5 credits a month instead of 1,000 one-time credits.",

@@ -70,7 +70,7 @@ export function whyDenied(denial: NamedDenial, format: FormatTime): string[] {
       ];
     case "customer_blocked":
       return [
-        "The customer was blocked. All checks, charges and new holds of a blocked customer are denied.",
+        "The customer was blocked. All checks, charges and new holds for a blocked customer are denied.",
       ];
     case "no_active_plan":
       return ["The customer had no plan. Credits can be spent only with a plan."];

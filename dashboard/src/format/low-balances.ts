@@ -16,7 +16,9 @@ export function readLowBalances(text: string): Read {
   // "500,100" can be two thresholds or one. After a space or a line break, the comma only separates.
   const unclear = /(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])/.exec(text)?.[0];
   if (unclear !== undefined)
-    return { error: `Write ${unclear} with a space after the comma, or without the comma.` };
+    return {
+      error: `${unclear} is ambiguous. Add a space after the comma for two thresholds, or remove it for one.`,
+    };
   const parts = text.split(/[,\n]/).filter((part) => part.trim() !== "");
   const numbers = parts.map((part) => Number(readWhole(part) ?? Number.NaN));
   const wrong = parts[numbers.findIndex((value) => !(value >= 1 && value <= BALANCE_MAX))];

@@ -2,7 +2,7 @@
 export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string; readonly advice: string }>> =
   {
     provider_unreachable: {
-      title: "The sign-on provider does not respond",
+      title: "The sign-on provider is not responding",
       advice: "Try again in a few minutes.",
     },
     provider_misconfigured: {
@@ -19,7 +19,7 @@ export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string;
     },
     response_invalid: {
       title: "The provider's response was not valid",
-      advice: "Start again. If this repeats, ask an admin.",
+      advice: "Start again. If this happens again, ask an admin.",
     },
     email_unverified: {
       title: "Your email is not verified at the provider",
@@ -36,8 +36,8 @@ export const SIGN_ON_PROBLEMS: Readonly<Record<string, { readonly title: string;
     connect_first: {
       title: "This account is not connected yet",
       advice:
-        "Log in with your password, and connect single sign-on under Settings, Profile. Without a password, ask an admin to remove " +
-        "and invite you again.",
+        "Log in with your password, and connect single sign-on under Settings, Profile. If you don't have a password, ask " +
+        "an admin to remove you and invite you again.",
     },
     email_differs: {
       title: "The account has a different email",

@@ -20,7 +20,7 @@ type Slot = {
   given: number;
   /** Credits charged or revoked, minus credits reversed. */
   used: number;
-  /** Credits removed when the customer left the plan, or later. They return when the plan resumes. */
+  /** Credits removed when or after the customer left the plan. They return when the plan resumes. */
   away: number;
   /** Credits reversed since the last charge. */
   back: number;

@@ -147,7 +147,7 @@ function moveMarks(
   newest: UsageProgress["mark"],
   transactionNumber: number,
 ): Pick<UsageProgress, "completeTo" | "mark"> {
-  // After a move to another server, rows may be missing until `verify --usage` finds that none are.
+  // After a move to another server, rows count as missing until `verify --usage` finds none missing.
   if (doubtfulSince !== null) return { completeTo, mark: newest };
   if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
   if (transactionNumber < mark.number) return { completeTo, mark };

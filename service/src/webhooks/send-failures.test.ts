@@ -162,7 +162,7 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   expect(result.durationMs).toBeLessThan(2_000);
 });
 
-test("a closed port and a bug do not throw", async () => {
+test("send does not throw for a closed port or an invalid secret", async () => {
   const sender = makeSender();
   const refused = await sender.send({ ...webhook, url: "http://127.0.0.1:1/" });
   expect(refused).toMatchObject({ reason: "connection", message: "The connection failed (ECONNREFUSED)" });

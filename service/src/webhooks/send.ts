@@ -161,7 +161,7 @@ function exchange(
         if (!incoming.complete) outgoing.destroy();
       });
     });
-    // Without an error, for example after a switch to another protocol.
+    // A connection can also close without an error, for example after a switch to another protocol.
     outgoing.on("close", () => settle(failed("connection", INCOMPLETE)));
     outgoing.end(body);
   });

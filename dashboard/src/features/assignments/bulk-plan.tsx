@@ -135,7 +135,7 @@ function CanceledChanges({ customers }: { customers: readonly Preview[] }) {
   const count = customers.filter((each) => !isLeftOut(each) && canceledBy(each) !== null).length;
   if (count === 0) return null;
   return (
-    <Callout tone="warn" title={`Cancels the scheduled change of ${countOf(count, "customer")}`}>
+    <Callout tone="warn" title={`Cancels the scheduled plan changes for ${countOf(count, "customer")}`}>
       You cannot undo the assignment for {count === 1 ? "this customer" : "these customers"}.
     </Callout>
   );

@@ -103,7 +103,7 @@ function describeRollover(is: OwnAllowance, was: OwnAllowance): string {
   if (was.period === "once") return "unused credits expire";
   const before = countOf(was.rollover, was.period);
   return is.rollover === 0
-    ? `unused credits no longer roll over (before: for ${before})`
+    ? `unused credits no longer roll over (previously for ${before})`
     : `unused credits roll over for ${countOf(is.rollover, is.period)} instead of ${before}`;
 }
 

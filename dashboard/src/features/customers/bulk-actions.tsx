@@ -59,7 +59,7 @@ export function BulkBlockDialog({
     >
       <p>
         {isBlocked
-          ? "All checks, charges and new holds of these customers will be denied (customer_blocked). Plans and credits are kept."
+          ? "All checks, charges and new holds for these customers will be denied (customer_blocked). Plans and credits are kept."
           : "Plans and balances will apply again from the next request."}
       </p>
     </BulkDialog>

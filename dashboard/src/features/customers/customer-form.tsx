@@ -47,7 +47,11 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   return (
     <WriteDialog
       title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={customer === null ? "Optional: events, plans and credits also create customers." : undefined}
+      note={
+        customer === null
+          ? "Optional: recording events, assigning plans and adding credits also create customers."
+          : undefined
+      }
       write={save}
       request={customerId === "" ? null : request}
       action={customer === null ? "Create customer" : "Save"}

@@ -58,8 +58,8 @@ export function CustomersPage() {
         )}
         {isByBalance(filters) && (
           <p className="border-b border-line px-4 py-2 text-caption text-muted">
-            Shows the newest 100,000 customers, sorted by last stored balance. Later renewals are shown but do
-            not affect the order.
+            Shows the newest 100,000 customers, sorted by last stored balance. The balances shown include
+            renewals since then, but the order does not.
           </p>
         )}
         <ListTable

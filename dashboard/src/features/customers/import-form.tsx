@@ -140,7 +140,8 @@ function Help({ call }: { call: string }) {
       <Disclosure title="File format">
         <p className="mb-2 text-muted">
           UTF-8, comma-separated. Only customerId is required. An empty cell keeps the current value, or uses
-          the default below. To import several balances for a customer, use one row each, without gaps.
+          the default below. To import several balances for a customer, use one row per balance, on
+          consecutive rows.
         </p>
         <ul className="mb-2 text-muted">
           {COLUMN_NOTES.map(([column, note]) => (

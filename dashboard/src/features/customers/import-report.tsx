@@ -53,8 +53,8 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Purser stopped reading at the last row listed below. It did not check later rows. It also skipped
-          the customer in the rows directly before that row.
+          Purser stopped reading at the last row listed below. It did not check later rows. The customer whose
+          rows come directly before that row was also skipped.
         </Callout>
       )}
       {errors.length > 0 && (

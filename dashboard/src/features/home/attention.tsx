@@ -40,8 +40,8 @@ export function RepeatedCharges() {
                 >
                   <CustomerLink customerId={charge.customerId} name={charge.customerName} />
                   <span className="text-caption text-muted">
-                    {charge.charges} × {charge.featureName}, {countOf(charge.credits, "credit")} repeated,{" "}
-                    <Time at={charge.recordedAt} as="ago" />
+                    {charge.charges} × {charge.featureName}, {countOf(charge.credits, "credit")} in repeat
+                    charges, <Time at={charge.recordedAt} as="ago" />
                   </span>
                 </LineOf>
               ))}

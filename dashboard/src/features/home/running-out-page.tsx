@@ -63,15 +63,15 @@ export function RunningOutPage() {
         {data.items.length === 0 ? (
           <EmptyState
             icon={CalendarCheck}
-            title="No customers are running out"
+            title="No customers are running out of credits"
             action={
               <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
                 Go to Customers
               </ButtonLink>
             }
           >
-            This page lists recently charged customers who will run out before their credits renew. It also
-            lists customers without credits who were recently charged or denied.
+            This page lists recently charged customers who will run out of credits before their next renewal.
+            It also lists customers without credits who were recently charged or denied.
           </EmptyState>
         ) : (
           <>

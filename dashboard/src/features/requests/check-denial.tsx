@@ -123,7 +123,7 @@ function whyOf({ endpoint, reason, feature }: DeniedCheck): string {
     case "feature_not_in_plan":
       return `The customer's plan did not include ${feature ?? "the feature"}.`;
     case "customer_blocked":
-      return "The customer was blocked. All checks, charges and new holds of a blocked customer are denied.";
+      return "The customer was blocked. All checks, charges and new holds for a blocked customer are denied.";
     case "no_active_plan":
       return "The customer had no plan. Credits can be spent only with a plan.";
     case "customer_not_found":

@@ -145,8 +145,8 @@ export function RotateSecretDialog({ webhook, onClose }: Props) {
       onClose={onClose}
     >
       <p>
-        You get a new secret. If you rotate again during the overlap, the secret you are replacing now stops
-        working immediately.
+        You get a new secret. If you rotate again before the overlap ends, the current secret stops working
+        immediately.
       </p>
       <Choices
         label="Was the secret leaked?"
@@ -250,7 +250,7 @@ export function ReplayDialog({ webhook, onClose }: Props) {
           </div>
           <Checkbox
             label="Only undelivered"
-            hint="Replays only notices that were sent to this webhook and not accepted."
+            hint="Leaves out notices that this webhook has accepted, and notices that only other webhooks received."
             {...register("undeliveredOnly")}
           />
         </>

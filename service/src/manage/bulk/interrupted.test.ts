@@ -241,7 +241,7 @@ test.each(UNDONE_STARTS)(
   },
 );
 
-test("an import cannot be undone with its start entry", async () => {
+test("an import cannot be undone from its start entry", async () => {
   const managed = await setupThree();
   await loseEntries(managed, "customers.imported");
   await CHANGES["customers.imported"]?.(managed);

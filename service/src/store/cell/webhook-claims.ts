@@ -4,7 +4,7 @@ import { boolean, describeRow, findRow, id, integer, orNull, type RowOf, text } 
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 
-// Which process delivers to a webhook, and since when the webhook has failed.
+// Which process delivers to a webhook, and when the webhook started failing.
 
 const TARGET = describeRow({
   id: integer("w.id"),
@@ -47,7 +47,7 @@ export async function hasDueWebhooks(tx: Tx): Promise<boolean> {
   return rowCount > 0;
 }
 
-// A claim that lasts longer than any claim can is left from before a failover to a slower clock.
+// A claim that ends later than any new claim dates from before a failover to a server whose clock is behind.
 const CLAIM = statement(
   "webhooks.claim",
   `
@@ -146,7 +146,7 @@ const NOTE_FAILURE = statement(
   returning w.failing_since < clock_timestamp() - interval '5 days'`,
 );
 
-/** Remembers since when a webhook has failed. Returns whether it has failed for five days. */
+/** Records when a webhook started failing. Returns whether it has failed for five days. */
 export async function noteFailure(tx: Tx, id: number): Promise<boolean> {
   const { rows } = await tx.run(NOTE_FAILURE, [id]);
   return rows[0] !== undefined && readBoolean(rows[0][0]);
