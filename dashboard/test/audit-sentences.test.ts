@@ -29,7 +29,7 @@ test.for([
   [
     "member.second_factor_asked",
     { attempts: 2, addresses: ["203.0.113.7"] },
-    "accepted the password or link of x and asked for a second factor 2 times from 203.0.113.7",
+    "accepted the password or link of x in 2 login attempts from 203.0.113.7, and asked for a second factor",
   ],
   [
     "member.passkey_refused",

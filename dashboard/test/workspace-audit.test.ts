@@ -91,8 +91,8 @@ test("an interrupted bulk change can be undone from its start entry, even for cu
   await dialog.getByRole("row", { name: /bob\s+All credits spent/ }).waitFor();
   await dialog.getByText("Later reversals will not return credits.").waitFor();
   await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Revoke the spent credits in test" }).click();
-  await dialog.getByText("Revoked the spent credits").waitFor();
+  await dialog.getByRole("button", { name: "Revoke the spent grant in test" }).click();
+  await dialog.getByText("Revoked the spent grant").waitFor();
   await dialog.getByRole("button", { name: "Done" }).click();
   await page.goto(`${service.url}${PATH}`);
   await page.getByText("undid a bulk change for 1 customer").waitFor();

@@ -76,7 +76,7 @@ export function ScopedUndoForm({
 
 function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
   const { undone, allSpent } = report;
-  const nothing = allSpent === 0 ? "Nothing was undone" : "Revoked the spent credits";
+  const nothing = allSpent === 0 ? "Nothing was undone" : `Revoked the spent ${grantsOf(report)}`;
   return (
     <>
       <div role="status">
@@ -149,10 +149,14 @@ function isCredits({ action }: Undo): boolean {
   return action.startsWith("credits.");
 }
 
+function grantsOf({ allSpent }: Undo): string {
+  return allSpent === 1 ? "grant" : "grants";
+}
+
 /** "Revoke 1,900 credits". */
 function actionOf(report: Undo): string {
   const { action, undone, credits } = report;
-  if (undone === 0) return "Revoke the spent credits";
+  if (undone === 0) return `Revoke the spent ${grantsOf(report)}`;
   const customers = countOf(undone, "customer");
   if (isCredits(report))
     return credits === 0 ? `Undo for ${customers}` : `Revoke ${countOf(credits, "credit")}`;

@@ -3,8 +3,8 @@ import { type ProxyTrust, trustProxies } from "./guard.ts";
 
 /** Log message and health warning about an untrusted proxy. */
 export const UNTRUSTED_PROXY =
-  "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If the address belongs to your proxy, add it to TRUST_PROXY. " +
-  "Until then, everyone behind the proxy shares one limit on login attempts. Otherwise, ignore this warning, because anyone can send the header.";
+  "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If the address belongs to your proxy, add it to TRUST_PROXY; " +
+  "until then, everyone behind the proxy shares one limit on login attempts. If not, ignore this warning: anyone can send the header.";
 
 /** Detects a proxy that `TRUST_PROXY` does not cover. All callers behind the proxy appear to have its address. */
 export class ProxyWatch {

@@ -34,7 +34,7 @@ import {
 
 /**
  * The time of a decision: the database's clock, but never earlier than the wallet's last decision or the catalog's last
- * change. A failover to a server with a slower clock must not grant a period twice.
+ * change. A failover to a server whose clock is behind must not grant a period twice.
  */
 export function decisionTime(catalog: Catalog, wallet: Wallet, clock: Instant): Instant {
   return brandAs<Instant>(Math.max(clock, wallet.decidedAt, catalog.changedAt));

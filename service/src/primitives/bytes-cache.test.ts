@@ -12,7 +12,7 @@ test("the cache keeps the most recently used entries that fit within its byte li
   expect([cache.find("a"), cache.bytes]).toEqual([4, 50]);
 });
 
-test("an entry larger than the limit is kept alone", () => {
+test("an entry larger than the limit is kept, and all other entries are evicted", () => {
   const cache = new BytesCache<string, number>(100);
   cache.set("a", 1, 40);
   cache.set("large", 2, 1_000);

@@ -9,7 +9,7 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   "member.invited": (entry) => [
     "invited ",
     subject(entry),
-    ` as ${withArticle(textIn(entry.after, "role") ?? "member of single projects")}`,
+    ` as ${withArticle(textIn(entry.after, "role") ?? "member of specific projects")}`,
   ],
   "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
@@ -56,9 +56,10 @@ export const MEMBER_SENTENCES: Readonly<Record<string, Describe>> = {
   "member.second_factor_asked": (entry) => [
     "accepted the password or link of ",
     subject(entry),
-    " and asked for a second factor ",
-    attemptsOf(entry, "time"),
+    " in ",
+    attemptsOf(entry, "login attempt"),
     ...fromAddresses(entry),
+    ", and asked for a second factor",
   ],
   "member.second_factor_failed": (entry) => [
     "rejected ",
@@ -144,5 +145,6 @@ function fromAddresses({ after }: Entry): (Piece | string)[] {
 /** Why single sign-on failed. */
 function becauseOf({ after }: Entry): string[] {
   const reason = textIn(after, "reason");
-  return reason === null ? [] : [`: ${reason.replaceAll("_", " ")}`];
+  if (reason === null) return [];
+  return [`: ${reason === "connect_first" ? "account not connected" : reason.replaceAll("_", " ")}`];
 }

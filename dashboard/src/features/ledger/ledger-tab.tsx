@@ -67,7 +67,7 @@ export function LedgerTab() {
   return (
     <Card flush>
       {!isEmpty && <LedgerFilterBar filters={filters} />}
-      {charge !== undefined && linked === undefined && <NotShown charge={charge} shown={lines.length} />}
+      {charge !== undefined && linked === undefined && <NotShown charge={charge} />}
       {lines.length === 0 && !pages.hasNextPage ? (
         <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
       ) : (
@@ -107,12 +107,11 @@ function rowIdOf({ entry }: LedgerLine): string {
   return `entry-${entry.sequence}`;
 }
 
-function NotShown({ charge, shown }: { charge: string; shown: number }) {
+function NotShown({ charge }: { charge: string }) {
   return (
     <div className="p-3">
       <Callout tone="warn" title="Charge not found">
-        <code className="font-mono">{charge}</code> is not among the newest{" "}
-        {countOf(shown, "entry", "entries")} that match the filters.
+        <code className="font-mono">{charge}</code> is not among the matching entries loaded so far.
       </Callout>
     </div>
   );

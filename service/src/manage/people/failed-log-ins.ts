@@ -75,7 +75,7 @@ export class FailedLogIns {
     const subject = {
       action,
       workspaceId: member?.workspaceId ?? null,
-      text: member?.email ?? "unknown email",
+      text: member?.email ?? "an unknown email",
       reason,
     };
     const entry = { subject, pending: nothingUntil(nowMs + WINDOW_MS) };

@@ -128,7 +128,7 @@ test("many failed logins become one row, and unknown emails are not stored", asy
     expect(reply.status).toBe(401);
   }
   expect(await readFailures(managed)).toMatchObject([
-    { subject: "unknown email", actor_kind: "system", after: { attempts: 1, addresses: ["203.0.113.0"] } },
+    { subject: "an unknown email", actor_kind: "system", after: { attempts: 1, addresses: ["203.0.113.0"] } },
   ]);
   expect(await managed.database.count("control.audit", "audit::text like '%stranger%'")).toBe(0);
 });
@@ -157,7 +157,7 @@ test("failed logins after the first are counted and written as one row after a m
   await failures.flush(60_000);
   await failures.flush(180_000);
   const [, rest, ...more] = await readFailures(managed);
-  expect(rest).toMatchObject({ subject: "unknown email", after: { attempts: 23, moreAddresses: 15 } });
+  expect(rest).toMatchObject({ subject: "an unknown email", after: { attempts: 23, moreAddresses: 15 } });
   expect(more).toEqual([]);
 });
 

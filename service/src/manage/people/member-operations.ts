@@ -85,7 +85,7 @@ export function memberOperations({ control, cellNamed, sessions, signOn }: Manag
       description:
         "Returns a one-time link that is valid for a week, or until you are demoted or removed. Send the link to the member yourself, " +
         "because Purser does not send email. You cannot assign a role above your own.\n\n" +
-        "For a member of single projects, send `role: null` and `projectRoles`. The member does not see other projects, members, tokens " +
+        "For a member of specific projects, send `role: null` and `projectRoles`. The member does not see other projects, members, tokens " +
         "or the workspace's audit log.",
       body: strictObject({
         email: emailField,

@@ -41,7 +41,7 @@ const projectRoleFields = {
 export const ProjectRole = Type.Object({ ...projectRoleFields, role: Type.Enum([...ROLES]) });
 
 const projectRolesField = Type.Array(ProjectRole, {
-  description: "Roles in single projects or environments. In each environment, the highest role applies.",
+  description: "Roles in specific projects or environments. In each environment, the highest role applies.",
 });
 
 const workspaceRoleField = nullable(
@@ -63,7 +63,7 @@ export const wantedProjectRolesField = Type.Array(
   {
     maxItems: PROJECT_ROLES_MAX,
     description:
-      "Roles in single projects or environments, in addition to `role`. Replaces all previous ones. Each project can be " +
+      "Roles in specific projects or environments, in addition to `role`. Replaces all previous ones. Each project can be " +
       "listed once for each environment, and once with `environment` null.",
   },
 );

@@ -91,7 +91,7 @@ test("a failed sign-in is audited for the member whose account it is, and never 
   await join(managed, "admin", "boss");
   const mallory = await join(managed, "viewer", "mallory");
   expect((await signOnAs(managed, "eve")).end).toBe(problem("email_unverified"));
-  await expect.poll(failures).toEqual([["unknown email", "email_unverified"]]);
+  await expect.poll(failures).toEqual([["an unknown email", "email_unverified"]]);
   const { headers } = await logIn(managed, mallory.email, mallory.password);
   const [cookie = ""] = headers.getSetCookie().map((line) => line.split(";", 1)[0]);
   expect(await connectAs(managed, "bob", { cookie })).toContain("problem=email_differs");

@@ -93,7 +93,7 @@ export async function listBalances(
 
 /**
  * SQL for the earliest `recorded_at` among entries effective at or after `from`, so that older partitions are pruned. An entry is recorded
- * when it takes effect or later, except after a failover to a slower clock. A partial index finds these exceptions.
+ * when it takes effect or later, except after a failover to a server whose clock is behind. A partial index finds these exceptions.
  */
 export function recordedSince({ environment, from }: { environment: string; from: string }): string {
   return `(

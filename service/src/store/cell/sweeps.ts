@@ -18,7 +18,7 @@ const LOCK = statement(
   where name = $1
     and (
       rests_until <= clock_timestamp()
-      -- No sweep rests that long: this is left from before a failover to a slower clock.
+      -- No sweep rests that long: the value dates from before a failover to a server whose clock is behind.
       or rests_until > clock_timestamp() + interval '24 hours'
     )
   for update skip locked`,

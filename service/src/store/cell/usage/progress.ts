@@ -36,7 +36,7 @@ const LOCK = statement(
   select ${COLUMNS}
   from cell.usage_progress
   where turned_at <= clock_timestamp() - make_interval(secs => $1::double precision / 1000)
-    -- After a failover to a slower clock.
+    -- After a failover to a server whose clock is behind.
     or turned_at > clock_timestamp()
   for update skip locked`,
 );
