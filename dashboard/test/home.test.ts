@@ -163,7 +163,7 @@ test("a possible double charge is flagged on Home and on the customer's overview
   await expect.poll(requests).toBe(2);
   const page = await signIn(service.url, "/projects/1/test");
   const double = part(page, "Possible double charges");
-  await double.getByText(/^2 × .*, 70 credits repeated/).waitFor();
+  await double.getByText(/^2 × .*, 70 credits in repeat charges/).waitFor();
   const since = double.getByText(/^Some requests from before/).locator("time");
   const sinceAt = Date.parse((await since.getAttribute("datetime")) ?? "");
   expect((Date.now() - sinceAt) / 86_400_000).toBeCloseTo(7, 1);
