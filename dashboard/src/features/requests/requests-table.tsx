@@ -92,7 +92,7 @@ export function RequestsTable({
       csv: ({ idempotencyKey }) => idempotencyKey,
       cell: ({ idempotencyKey }) => (
         <KeyLink idempotencyKey={idempotencyKey}>
-          <Truncated text={idempotencyKey ?? ""} width={WIDTH} />
+          <Truncated text={idempotencyKey ?? ""} />
         </KeyLink>
       ),
     },
