@@ -11,10 +11,10 @@ const TAG_BYTES = 32;
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /**
- * Stored by `purser reset-owner` until the member sets a new password. No password has this hash, and a check takes as long as for any
- * other hash.
+ * No password has this hash, and a check takes as long as for any other hash. Stored by `purser reset-owner` until the member sets a new
+ * password, and checked for unknown emails, so that their logins take as long.
  */
-export const ENDED_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 /** Length limits for new passwords. Existing shorter passwords still work. */
 export const PASSWORD_LENGTH_MIN = 12;
@@ -22,6 +22,11 @@ export const PASSWORD_LENGTH_MAX = 200;
 
 /** Checks and hashes a member's new password. Throws if the password is rejected. */
 export type HashNew = (password: string, email: string) => Promise<string>;
+
+/** Whether the member has a password that works. After `purser reset-owner`, the member has joined but has none. */
+export function hasPassword({ passwordHash }: { readonly passwordHash: string | null }): boolean {
+  return passwordHash !== null && passwordHash !== NO_PASSWORD;
+}
 
 /** Returns a PHC string. The string includes the cost parameters, so that a later release can increase the cost. */
 export async function hashPassword(password: string): Promise<string> {

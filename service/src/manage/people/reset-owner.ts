@@ -12,9 +12,8 @@ import {
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import { hasPassword } from "../single-sign-on/settings.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
-import { ENDED_PASSWORD } from "./password.ts";
+import { hasPassword, NO_PASSWORD } from "./password.ts";
 import { removeSecondFactor } from "./second-factor.ts";
 
 /** The access that the reset ended. API keys keep working, because a product's backend may depend on them. */
@@ -53,7 +52,7 @@ export function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
     const hadPassword = member !== null && hasPassword(member);
     // Also without a password. Otherwise the disconnected account could join again, and would be an owner.
     const hasJoined = member !== null && (member.passwordHash !== null || member.issuers.length > 0);
-    if (hasJoined) await setPassword(tx, { id, passwordHash: ENDED_PASSWORD });
+    if (hasJoined) await setPassword(tx, { id, passwordHash: NO_PASSWORD });
     const { tokens, links, apiKeys } = await listAccess(tx, { id, workspaceId });
     const ended = {
       passwordEnded: hadPassword,

@@ -30,11 +30,8 @@ import {
   insertSession,
   type OpenedWith,
 } from "../../store/control/sessions.ts";
-import { hashPassword, isPassword } from "./password.ts";
+import { isPassword, NO_PASSWORD } from "./password.ts";
 import { askSecondFactor, type PendingLogIn } from "./second-factor.ts";
-
-/** For unknown emails, passwords are checked against this hash, so that the check takes as long as for a known email. */
-const NOBODY = await hashPassword(makeSecret("nobody_"));
 
 /** Maximum number of sessions per member, so that repeated logins cannot fill the table. */
 const SESSIONS_MAX = 50;
@@ -50,7 +47,7 @@ export async function checkPassword(
   { email, password }: { email: string; password: string },
 ): Promise<MemberWithPassword | null> {
   const member = await single(control, (tx) => findMemberByEmail(tx, email.toLowerCase()));
-  const matches = await isPassword(password, member?.passwordHash ?? NOBODY);
+  const matches = await isPassword(password, member?.passwordHash ?? NO_PASSWORD);
   const passwordHash = member?.passwordHash ?? null;
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }

@@ -9,10 +9,11 @@ import {
 } from "../../store/control/identities.ts";
 import { findMemberById, lockMembership, type Member } from "../../store/control/members.ts";
 import { deleteSignedOnSessionsOf, isSessionOpen } from "../../store/control/sessions.ts";
+import { hasPassword } from "../people/password.ts";
 import { findProof } from "../people/second-factor.ts";
 import { type Person, refuseEmail, refusePerson } from "./claims.ts";
 import type { SignOnFailure } from "./failures.ts";
-import { hasPassword, mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
+import { mayUsePassword, type SignOnSettings, usesSignOn } from "./settings.ts";
 
 export type ConnectOutcome =
   | { readonly kind: "connected" }

@@ -8,9 +8,10 @@ import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { refusedChange } from "../people/passkey-operations.ts";
+import { hasPassword } from "../people/password.ts";
 import { disconnectAccount } from "./connect.ts";
 import { NOUN, requireProvider, startConnecting } from "./operations.ts";
-import { hasPassword, mayUsePassword } from "./settings.ts";
+import { mayUsePassword } from "./settings.ts";
 
 const PATH = "/manage/v1/session/sign-on";
 

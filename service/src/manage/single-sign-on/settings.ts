@@ -1,7 +1,7 @@
 import { isLoopbackHost } from "../../primitives/network.ts";
 import { ROLES, type Role } from "../../primitives/role.ts";
 import { isEmail } from "../people/email.ts";
-import { ENDED_PASSWORD } from "../people/password.ts";
+import { hasPassword } from "../people/password.ts";
 
 /** Settings of single sign-on with an OpenID Connect provider. */
 export type SignOnSettings = {
@@ -73,11 +73,6 @@ export function usesSignOn(
   { issuers }: Pick<Credentials, "issuers">,
 ): boolean {
   return settings !== null && issuers.includes(settings.issuer);
-}
-
-/** Whether the member has a password that works. After `purser reset-owner`, the member has joined but has none. */
-export function hasPassword({ passwordHash }: Pick<Credentials, "passwordHash">): boolean {
-  return passwordHash !== null && passwordHash !== ENDED_PASSWORD;
 }
 
 /** Whether the member can log in with the current settings. */
